@@ -30,7 +30,8 @@ class Page:
     """One page of a paged format, or one picture of a flowing one (then `text` is empty).
 
     `number` counts from 1. `needs_ocr` is the verdict of grading, `reason` its ground, `facts`
-    the numbers it was drawn from (see grade.PageFacts.to_dict), kept for `regrade`.
+    the numbers it was drawn from (see pagefacts.PageFacts.to_dict), kept for `regrade`.
+    `ocr_engine` names the engine and version when `text` came from OCR.
     """
 
     number: int
@@ -38,6 +39,7 @@ class Page:
     needs_ocr: bool = False
     reason: Reason | None = None
     facts: Mapping[str, float | int | str | bool] | None = None
+    ocr_engine: str | None = None
 
 
 @dataclass(frozen=True)
