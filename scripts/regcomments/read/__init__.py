@@ -1,0 +1,135 @@
+"""Reading one attachment of any kind.
+
+`read_document` tells the kind by content and calls its reader, `summarise` draws the status of
+the file from what the reader found, `read_attachment` does both and never raises. Readers are
+imported when their kind first turns up; `preload` imports the common ones.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+
+from regcomments.read.members import MemberReader, Part, fetch_member
+from regcomments.read.options import ReadOptions
+from regcomments.read.sniff import Kind, sniff
+from regcomments.read.summary import document_text, summarise
+from regcomments.records import Document, Extraction, UnreadableError
+from regcomments.status import Reason, Status
+
+__all__ = [
+    "ReadOptions",
+    "document_text",
+    "failure_of",
+    "member_bytes",
+    "preload",
+    "read_attachment",
+    "read_document",
+    "summarise",
+]
+
+# kind: module below this package, and its function (Path, ReadOptions) -> Document.
+_READERS = {
+    Kind.PDF: ("pdf", "read_pdf"),
+    Kind.DOCX: ("word", "read_word"),
+    Kind.TEXT: ("plain", "read_text"),
+}
+# Containers: module with parts(path) -> Iterator[Part], the documents inside under unique names.
+_CONTAINERS: dict[Kind, str] = {}
+_UNSUPPORTED = {
+    Kind.NOT_A_DOCUMENT: Reason.NOT_A_DOCUMENT,
+    Kind.UNKNOWN: Reason.UNKNOWN_KIND,
+}
+_PRELOADED = ("pdf", "word", "plain", "hypertext")
+_CHUNK = 1 << 20  # bytes read at once when hashing
+
+
+def read_document(path: Path, options: ReadOptions) -> Document:
+    """Read `path` by its kind; documents inside are read too and come as `members`.
+
+    Raises UnreadableError when there is no text to be had, OSError when the system refuses the
+    file; a damaged file may raise anything else (see `read_attachment`).
+    """
+    size = path.stat().st_size
+    if size == 0:
+        raise UnreadableError(Status.FAILED, Reason.EMPTY_FILE, "zero bytes")
+    if size > options.max_bytes:
+        detail = f"{size} bytes, more than {options.max_bytes}"
+        raise UnreadableError(Status.FAILED, Reason.TOO_LARGE, detail)
+    if options.read_member is None:
+        options = replace(options, read_member=MemberReader(read_attachment, options))
+    kind = sniff(path)
+    if kind == Kind.ENCRYPTED:
+        raise UnreadableError(Status.FAILED, Reason.ENCRYPTED, "asks for a password")
+    if kind == Kind.RIGHTS_MANAGED:
+        raise UnreadableError(Status.FAILED, Reason.RIGHTS_MANAGED, "asks for a licence server")
+    if kind not in _READERS:
+        raise UnreadableError(
+            Status.UNSUPPORTED, _UNSUPPORTED.get(kind, Reason.NO_READER), kind.value
+        )
+    return _function(*_READERS[kind])(path, options)
+
+
+def read_attachment(path: Path, options: ReadOptions) -> Extraction:
+    """Return the outcome for `path`, whatever happens, with its SHA-256 and its size in bytes."""
+    digest = size = None
+    try:
+        digest, size = _fingerprint(path)
+        extraction = summarise(read_document(path, options))
+    except Exception as error:
+        extraction = failure_of(error)
+    return replace(extraction, sha256=digest, size=size)
+
+
+def failure_of(error: Exception) -> Extraction:
+    """Return the outcome that `error`, raised while reading a file, stands for."""
+    if isinstance(error, UnreadableError):
+        return Extraction(error.status, reason=error.reason, error=_one_line(error.detail) or None)
+    reason = Reason.CORRUPT
+    if isinstance(error, MemoryError):
+        reason = Reason.MEMORY
+    elif isinstance(error, OSError) and error.errno is not None:
+        reason = Reason.UNREADABLE
+    detail = _one_line(f"{type(error).__name__}: {error}")
+    return Extraction(Status.FAILED, reason=reason, error=detail)
+
+
+def member_bytes(path: Path, chain: Sequence[str]) -> bytes:
+    """Return the bytes of the document inside `path` that `chain` leads to, one name per level.
+
+    The names are those of `Member.name`. Raises LookupError when there is no such member.
+    """
+    return fetch_member(path, chain, _parts_of)
+
+
+def preload() -> None:
+    """Import the readers of the common kinds, so that a forked worker starts with them."""
+    for module in _PRELOADED:
+        import_module(f"{__name__}.{module}")
+
+
+def _parts_of(path: Path) -> Iterator[Part]:
+    module = _CONTAINERS.get(sniff(path))
+    if module is None:
+        raise LookupError(f"{path.name} holds no documents")
+    return _function(module, "parts")(path)
+
+
+def _function(module: str, name: str) -> Callable:
+    return getattr(import_module(f"{__name__}.{module}"), name)
+
+
+def _fingerprint(path: Path) -> tuple[str, int]:
+    digest, size = hashlib.sha256(), 0
+    with path.open("rb") as handle:
+        while chunk := handle.read(_CHUNK):
+            digest.update(chunk)
+            size += len(chunk)
+    return digest.hexdigest(), size
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())[:300]
