@@ -1,0 +1,243 @@
+"""docpipe: read a PDF by its text layer when that will do, by geometry when structure is wanted.
+
+`handle` tries the text layer first and goes on to liteparse (in process, its OCR off) when the
+layer is empty, when page grading finds it junk, when it cannot be read, or when the caller asks
+for structure. Only the structural path reconstructs tables.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import pymupdf
+import yaml
+
+from regcomments import grade
+from regcomments.read import pagefacts
+from regcomments.tables import address
+from regcomments.tables.items import Box, PageItems, Table
+from regcomments.tables.pdf import file_sha256
+from regcomments.tables.reconstruct import reconstruct_tables
+from regcomments.tables.sources import liteparse_layout
+
+LAYOUT_VERSION = 1
+
+
+class DocpipeError(Exception):
+    """No path gave a result; `reasons` says why, one entry a path tried."""
+
+    def __init__(self, path: Path, reasons: dict[str, str]) -> None:
+        super().__init__(
+            f"{path.name}: " + "; ".join(f"{name}: {why}" for name, why in reasons.items())
+        )
+        self.reasons = reasons
+
+
+@dataclass(frozen=True, slots=True)
+class TextLayer:
+    """What the fast path read: the text, and whether grading takes it for junk or a stub."""
+
+    text: str
+    junk: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A layout block: its kind ("paragraph", "table", …), its text, its box in points."""
+
+    kind: str
+    text: str
+    bbox: Box | None
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutPage:
+    """One page of layout: its geometry and its blocks."""
+
+    geometry: PageItems
+    blocks: tuple[Block, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The layout of a document."""
+
+    pages: tuple[LayoutPage, ...]
+
+    @property
+    def text(self) -> str:
+        """The texts of all blocks, pages parted by an empty line; items where no block is."""
+        return "\n\n".join(
+            "\n".join(b.text for b in page.blocks if b.text.strip())
+            or "\n".join(i.text for i in page.geometry.items)
+            for page in self.pages
+        ).strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Choices of `handle`.
+
+    `force_structure` skips the text layer. `ocr` reads scans with `ocr_reader` (ours; liteparse's
+    own stays off). `base` replaces the address base made from the file's sha256. The readers are
+    exchangeable for tests: each takes a path and raises what it likes.
+    """
+
+    force_structure: bool = False
+    ocr: bool = False
+    base: str | None = None
+    text_reader: Callable[[Path], TextLayer] | None = None
+    layout_reader: Callable[[Path], Layout] | None = None
+    ocr_reader: Callable[[Path], str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What `handle` returns; times in milliseconds, None for a path not tried.
+
+    `method` names the path that gave `text`; `tables` are filled by the structural path only.
+    """
+
+    method: Literal["fastpath", "liteparse", "ocr"]
+    text: str
+    layout: Layout | None = None
+    tables: tuple[Table, ...] = ()
+    fastpath_ms: float | None = None
+    liteparse_ms: float | None = None
+    notes: dict[str, str] = field(default_factory=dict)
+
+    def to_yaml(self) -> str:
+        """Return the layout as YAML ("" on the fast path); `layout_from_yaml` reads it back."""
+        return "" if self.layout is None else layout_to_yaml(self.layout)
+
+
+def handle(path: Path, options: Options | None = None) -> Result:
+    """Return the text of a PDF, with layout and tables when the structural path was taken.
+
+    Raises DocpipeError naming every path's reason when none gave a result.
+    """
+    options = options or Options()
+    path = Path(path)
+    reasons: dict[str, str] = {}
+    fast_ms = None
+    if not options.force_structure:
+        start = time.perf_counter()
+        try:
+            layer = (options.text_reader or read_text_layer)(path)
+            if not layer.text.strip():
+                reasons["fastpath"] = "the text layer is empty"
+            elif layer.junk:
+                reasons["fastpath"] = "grading finds the text layer unfit"
+        # Whatever a reader raises is a reason to try the other one; it is reported, not lost.
+        except Exception as err:
+            reasons["fastpath"] = f"{type(err).__name__}: {err}"
+        fast_ms = (time.perf_counter() - start) * 1000
+        if "fastpath" not in reasons:
+            return Result("fastpath", layer.text, fastpath_ms=fast_ms)
+    start = time.perf_counter()
+    layout, tables = None, ()
+    try:
+        layout = (options.layout_reader or read_layout)(path)
+        base = options.base or address.base_of("pdf", file_sha256(path))
+        tables = tuple(reconstruct_tables([p.geometry for p in layout.pages], base))
+    except Exception as err:  # as above
+        reasons["liteparse"] = f"{type(err).__name__}: {err}"
+    liteparse_ms = (time.perf_counter() - start) * 1000
+    if options.ocr and options.ocr_reader and ("fastpath" in reasons or layout is None):
+        try:
+            text = options.ocr_reader(path)
+            return Result("ocr", text, layout, tables, fast_ms, liteparse_ms, reasons)
+        except Exception as err:  # as above
+            reasons["ocr"] = f"{type(err).__name__}: {err}"
+    if layout is None:
+        raise DocpipeError(path, reasons)
+    return Result("liteparse", layout.text, layout, tables, fast_ms, liteparse_ms, reasons)
+
+
+def read_text_layer(path: Path) -> TextLayer:
+    """Return the text layer of a PDF and the verdict of page grading on it.
+
+    It is junk when a page's text may not be kept, or when every page still needs OCR. Raises
+    pymupdf.FileDataError, OSError, or ValueError for a file that asks for a password.
+    """
+    with pymupdf.open(path, filetype="pdf") as doc:
+        if doc.needs_pass and not doc.authenticate(""):
+            raise ValueError("asks for a password")
+        texts, facts = [], []
+        for page in doc:
+            text = page.get_text()
+            texts.append(text)
+            facts.append(pagefacts.measure(page, text))
+    verdicts = grade.judge_document(facts)
+    junk = any(not v.keep_text for v in verdicts) or (
+        bool(verdicts) and all(v.needs_ocr for v in verdicts)
+    )
+    return TextLayer("\n".join(texts), junk)
+
+
+def read_layout(path: Path) -> Layout:
+    """Return liteparse's layout of a PDF. Raises whatever liteparse raises."""
+    return Layout(
+        tuple(
+            LayoutPage(geometry, tuple(Block(kind, text, box) for kind, text, box in blocks))
+            for geometry, blocks in liteparse_layout(path)
+        )
+    )
+
+
+def layout_to_yaml(layout: Layout) -> str:
+    """Return a layout as YAML of plain types: strings are strings, boxes lists of numbers."""
+    data = {
+        "version": LAYOUT_VERSION,
+        "pages": [
+            {
+                "number": p.geometry.number,
+                "width": p.geometry.width,
+                "height": p.geometry.height,
+                "items": [{"text": i.text, "bbox": list(i[:4])} for i in p.geometry.items],
+                "rulings": [list(r) for r in p.geometry.rulings],
+                "boxes": None if p.geometry.boxes is None else [list(b) for b in p.geometry.boxes],
+                "blocks": [
+                    {"kind": b.kind, "text": b.text, "bbox": None if b.bbox is None else [*b.bbox]}
+                    for b in p.blocks
+                ],
+            }
+            for p in layout.pages
+        ],
+    }
+    return yaml.dump(
+        data, Dumper=_dumper(), allow_unicode=True, sort_keys=False, default_flow_style=None
+    )
+
+
+def layout_from_yaml(text: str) -> Layout:
+    """Return the layout written by `layout_to_yaml`. Raises ValueError for anything else."""
+    from regcomments.tables.items import Ruling, TextItem
+
+    data: Any = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    if not isinstance(data, dict) or data.get("version") != LAYOUT_VERSION:
+        raise ValueError(f"not a layout of version {LAYOUT_VERSION}")
+    pages = []
+    for p in data["pages"]:
+        geometry = PageItems(
+            p["number"],
+            p["width"],
+            p["height"],
+            tuple(TextItem(*i["bbox"], i["text"]) for i in p["items"]),
+            tuple(Ruling(*r) for r in p["rulings"]),
+            None if p["boxes"] is None else tuple(Box(*b) for b in p["boxes"]),
+        )
+        blocks = tuple(
+            Block(b["kind"], b["text"], None if b["bbox"] is None else Box(*b["bbox"]))
+            for b in p["blocks"]
+        )
+        pages.append(LayoutPage(geometry, blocks))
+    return Layout(tuple(pages))
+
+
+def _dumper() -> Any:
+    return getattr(yaml, "CSafeDumper", yaml.SafeDumper)

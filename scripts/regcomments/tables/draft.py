@@ -1,0 +1,109 @@
+"""A table in the making: places with the words in them, before texts and addresses are set."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from regcomments.tables.items import Box, Cell, Table, TextItem, hull
+from regcomments.tables.lines import text_of
+from regcomments.tables.tolerances import DEFAULT, Tolerances
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place of the grid: row, column, rows and columns covered, and its words."""
+
+    row: int
+    col: int
+    rows: int
+    cols: int
+    words: tuple[TextItem, ...]
+    box: Box | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A grid of places inside a box in points."""
+
+    box: Box
+    n_rows: int
+    n_cols: int
+    places: tuple[Place, ...]
+    ruled: bool = False
+
+    @property
+    def filled(self) -> list[Place]:
+        """The places that hold text."""
+        return [p for p in self.places if p.words]
+
+
+def trim(draft: Draft) -> Draft:
+    """Return the draft without rows and columns that hold no text anywhere at its edges."""
+    rows = [p.row for p in draft.filled]
+    cols = [p.col for p in draft.filled]
+    if not rows:
+        return replace(draft, n_rows=0, n_cols=0, places=())
+    r0, c0 = min(rows), min(cols)
+    r1 = max(p.row + p.rows for p in draft.filled)
+    c1 = max(p.col + p.cols for p in draft.filled)
+    places = tuple(
+        replace(
+            p,
+            row=max(p.row, r0) - r0,
+            col=max(p.col, c0) - c0,
+            rows=min(p.row + p.rows, r1) - max(p.row, r0),
+            cols=min(p.col + p.cols, c1) - max(p.col, c0),
+        )
+        for p in draft.places
+        if p.row < r1 and p.col < c1 and p.row + p.rows > r0 and p.col + p.cols > c0
+    )
+    return replace(draft, n_rows=r1 - r0, n_cols=c1 - c0, places=places)
+
+
+def to_table(draft: Draft, page: int, index: int, tol: Tolerances = DEFAULT) -> Table:
+    """Return the finished table without addresses; empty places become empty cells."""
+    edges: dict[int, float] = {}
+    for p in draft.filled:
+        right = max(w.x1 for w in p.words)
+        edges[p.col + p.cols] = max(edges.get(p.col + p.cols, right), right)
+    cells = [
+        Cell(
+            p.row,
+            p.col,
+            text_of(p.words, edges.get(p.col + p.cols), tol),
+            p.box or (hull(p.words) if p.words else None),
+            p.rows,
+            p.cols,
+        )
+        for p in draft.places
+    ]
+    taken = {
+        (r, c)
+        for p in draft.places
+        for r in range(p.row, p.row + p.rows)
+        for c in range(p.col, p.col + p.cols)
+    }
+    cells += [
+        Cell(r, c, "")
+        for r in range(draft.n_rows)
+        for c in range(draft.n_cols)
+        if (r, c) not in taken
+    ]
+    cells.sort(key=lambda cell: (cell.row, cell.col))
+    return Table(
+        page, index, draft.n_rows, draft.n_cols, tuple(cells), draft.box, ruled=draft.ruled
+    )
+
+
+def by_span(
+    spans: Sequence[tuple[int, int, int, int]],
+    xs: Sequence[float],
+    ys: Sequence[float],
+    words: dict[int, list[TextItem]],
+) -> list[Place]:
+    """Return the places of ruled spans; `words` are keyed by the span's position."""
+    return [
+        Place(r, c, h, w, tuple(words.get(k, ())), Box(xs[c], ys[r], xs[c + w], ys[r + h]))
+        for k, (r, c, h, w) in enumerate(spans)
+    ]

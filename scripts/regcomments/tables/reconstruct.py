@@ -1,0 +1,84 @@
+"""Text items and rulings to tables: the pure heart of docpipe."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from regcomments.tables import address
+from regcomments.tables.columns import overlap
+from regcomments.tables.draft import Draft, to_table, trim
+from regcomments.tables.items import Box, PageItems, Table
+from regcomments.tables.lattice import grids_of, segments_of
+from regcomments.tables.lines import lines_of, sort_items
+from regcomments.tables.ruled import fill
+from regcomments.tables.stream import boxed_table, stream_tables
+from regcomments.tables.tolerances import DEFAULT, Tolerances
+
+
+def reconstruct_tables(
+    pages: Iterable[PageItems], url_base: str, tol: Tolerances = DEFAULT
+) -> list[Table]:
+    """Return the tables of the pages, with addresses below `url_base` (…/doc).
+
+    Pure and deterministic: the order of a page's items and rulings does not matter. The rule by
+    rows (y) and cells (x) is the seed's; drawn lines, column grids and merged cells go beyond it.
+    """
+    tables: list[Table] = []
+    for page in pages:
+        for index, draft in enumerate(page_drafts(page, tol)):
+            table = to_table(draft, page.number, index, tol)
+            tables.append(addressed(table, url_base))
+    return tables
+
+
+def page_drafts(page: PageItems, tol: Tolerances = DEFAULT) -> list[Draft]:
+    """Return the tables of one page from top to bottom, then from left to right."""
+    items = sort_items(page.items)
+    if len(items) > tol.max_items:
+        return []
+    flat, upright = segments_of(page.rulings, tol)
+    drafts = []
+    for grid in grids_of(flat, upright, tol):
+        draft = fill(grid, items, tol)
+        if draft is not None:
+            drafts.append(trim(draft))
+    free = [
+        i
+        for i in items
+        if not any(d.box.holds((i.x0 + i.x1) / 2, (i.y0 + i.y1) / 2, 1.0) for d in drafts)
+    ]
+    for box in sorted(page.boxes or ()):
+        if any(_share(box, d.box) > 0.3 for d in drafts):
+            continue
+        draft = boxed_table(box, free, tol)
+        if draft is not None:
+            drafts.append(draft)
+    free = [
+        i
+        for i in free
+        if not any(d.box.holds((i.x0 + i.x1) / 2, (i.y0 + i.y1) / 2, 1.0) for d in drafts)
+    ]
+    drafts += stream_tables(lines_of(free, (), tol), tol)
+    return sorted(
+        (d for d in drafts if len(d.filled) >= 2), key=lambda d: (d.box.y0, d.box.x0, d.box)
+    )
+
+
+def _share(a: Box, b: Box) -> float:
+    """The part of box `a` that box `b` covers."""
+    both = overlap(a.x0, a.x1, b.x0, b.x1) * overlap(a.y0, a.y1, b.y0, b.y1)
+    return both / max(1.0, (a.x1 - a.x0) * (a.y1 - a.y0))
+
+
+def addressed(table: Table, url_base: str) -> Table:
+    """Return the table with its own and its cells' addresses set."""
+    parent = address.page_of(url_base, table.page - 1) if table.page else url_base
+    here = address.table_of(parent, table.index)
+    cells = tuple(replace(c, address=address.cell_of(here, c.row, c.col)) for c in table.cells)
+    return replace(table, address=here, cells=cells)
+
+
+def grids(tables: Sequence[Table]) -> list[list[list[str]]]:
+    """Return the texts of several tables."""
+    return [t.grid() for t in tables]

@@ -1,0 +1,178 @@
+"""The edge: PyMuPDF and liteparse pages to text items and rulings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pymupdf
+
+from regcomments.tables.items import Box, PageItems, Ruling, TextItem
+from regcomments.tables.tolerances import DEFAULT, Tolerances
+
+Turn = int  # quarter turns clockwise that make a page's text upright
+
+
+def page_items(
+    page: pymupdf.Page, tol: Tolerances = DEFAULT, textpage: pymupdf.TextPage | None = None
+) -> tuple[PageItems, Turn]:
+    """Return a page's words and rulings, turned so that most of its text is upright."""
+    words = page.get_text("words", textpage=textpage) if textpage else page.get_text("words")
+    box = page.cropbox
+    width, height = box.width, box.height
+    turn = _text_turn(page, words)
+    rulings = rulings_of(page, tol)
+    items = [TextItem(w[0], w[1], w[2], w[3], w[4]) for w in words]
+    if turn:
+        items = [
+            TextItem(*turn_box((i.x0, i.y0, i.x1, i.y1), turn, width, height), i.text)
+            for i in items
+        ]
+        rulings = [Ruling(*turn_box(r, turn, width, height)) for r in rulings]
+        if turn % 2:
+            width, height = height, width
+    return PageItems(page.number + 1, width, height, tuple(items), tuple(rulings)), turn
+
+
+def turn_box(box: Sequence[float], turn: Turn, width: float, height: float) -> Box:
+    """Return a box after `turn` quarter turns clockwise of a page of that size (points)."""
+    x0, y0, x1, y1 = box[:4]
+    turn %= 4
+    if turn == 1:
+        return Box(height - y1, x0, height - y0, x1)
+    if turn == 2:
+        return Box(width - x1, height - y1, width - x0, height - y0)
+    if turn == 3:
+        return Box(y0, width - x1, y1, width - x0)
+    return Box(x0, y0, x1, y1)
+
+
+def _text_turn(page: pymupdf.Page, words: Sequence[Any]) -> Turn:
+    """Quarter turns that set the text upright: 0 unless most long words are taller than wide."""
+    long_words = [w for w in words if len(w[4]) >= 3]
+    tall = sum(w[3] - w[1] > 1.2 * (w[2] - w[0]) for w in long_words)
+    upside_down = False
+    if tall * 2 <= len(long_words):
+        upside_down = _reads_backwards(words)
+        if not upside_down:
+            return 0
+    votes = [0, 0, 0, 0]
+    for block in page.get_text("dict", flags=pymupdf.TEXTFLAGS_WORDS)["blocks"]:
+        for line in block.get("lines", ()):
+            dx, dy = line["dir"]
+            angle = round(math.degrees(math.atan2(dy, dx)) / 90) % 4
+            votes[(-angle) % 4] += len(line["spans"])
+    return max(range(4), key=lambda k: votes[k])
+
+
+def _reads_backwards(words: Sequence[Any]) -> bool:
+    """The words of most lines run from right to left: upside down (or a right-to-left script)."""
+    back = forth = 0
+    for a, b in pairwise(words):
+        if a[5:7] == b[5:7]:
+            if b[0] < a[0]:
+                back += 1
+            else:
+                forth += 1
+    return back > forth
+
+
+def rulings_of(page: pymupdf.Page, tol: Tolerances = DEFAULT) -> list[Ruling]:
+    """Return the drawn lines and the edges of coloured boxes; none of a page of heavy drawing."""
+    paths = [box for kind, box in page.get_bboxlog() if kind.endswith("path")]
+    if not paths or len(paths) > tol.max_paths:
+        return []
+    thick = tol.rule_thick_pt
+    out: list[Ruling] = []
+    if all(min(b[2] - b[0], b[3] - b[1]) <= thick for b in paths):
+        return [Ruling(*b) for b in paths]
+    for path in page.get_cdrawings():
+        out.extend(_path_rulings(path, thick))
+    return out
+
+
+def _path_rulings(path: dict[str, Any], thick: float) -> Iterator[Ruling]:
+    stroked = "s" in path["type"] and path.get("stroke_opacity", 1) != 0
+    fill = path.get("fill") if "f" in path["type"] else None
+    tinted = fill is not None and min(fill) < 0.97
+    x0, y0, x1, y1 = path["rect"]
+    if fill is not None and min(x1 - x0, y1 - y0) <= thick:
+        if tinted:
+            yield Ruling(x0, y0, x1, y1)
+        return
+    for item in path["items"]:
+        kind = item[0]
+        if kind == "l" and stroked:
+            (ax, ay), (bx, by) = item[1], item[2]
+            if abs(ax - bx) <= 1 or abs(ay - by) <= 1:
+                yield Ruling(min(ax, bx), min(ay, by), max(ax, bx), max(ay, by))
+        elif kind in ("re", "qu"):
+            box = item[1] if kind == "re" else _quad_box(item[1])
+            if stroked or tinted:
+                yield from _edges(box, thick)
+
+
+def _quad_box(quad: Any) -> tuple[float, float, float, float]:
+    xs, ys = [p[0] for p in quad], [p[1] for p in quad]
+    return min(xs), min(ys), max(xs), max(ys)
+
+
+def _edges(box: Sequence[float], thick: float) -> Iterable[Ruling]:
+    x0, y0, x1, y1 = box
+    if min(x1 - x0, y1 - y0) <= thick:
+        return (Ruling(x0, y0, x1, y1),)
+    return (
+        Ruling(x0, y0, x1, y0),
+        Ruling(x0, y1, x1, y1),
+        Ruling(x0, y0, x0, y1),
+        Ruling(x1, y0, x1, y1),
+    )
+
+
+def liteparse_layout(
+    path: Path,
+) -> list[tuple[PageItems, list[tuple[str, str, Box | None]]]]:
+    """Return liteparse's pages: geometry (with its table boxes) and (kind, text, box) blocks.
+
+    Its OCR is off, so it never downloads. Raises whatever liteparse raises for a file that it
+    cannot read.
+    """
+    # Imported here: only the structural path needs it (0.1 s).
+    from liteparse import LiteParse
+
+    parser = LiteParse(
+        ocr_enabled=False, extract_blocks=True, extract_vector_graphics=True, quiet=True
+    )
+    return [(liteparse_page(p), _blocks(p)) for p in parser.parse(str(path)).pages]
+
+
+def _blocks(page: Any) -> list[tuple[str, str, Box | None]]:
+    out = []
+    for b in page.blocks or ():
+        box = None
+        if b.bbox:
+            box = Box(b.bbox.x, b.bbox.y, b.bbox.x + b.bbox.width, b.bbox.y + b.bbox.height)
+        text = b.text or ""
+        if not text and (b.rows or b.header):
+            rows = [b.header or [], *(b.rows or [])]
+            text = "\n".join("\t".join(c.text for c in row) for row in rows if row)
+        out.append((b.kind, text, box))
+    return out
+
+
+def liteparse_page(page: Any) -> PageItems:
+    """Return the geometry of one liteparse page: items, drawn lines, table boxes."""
+    items = tuple(
+        TextItem(t.x, t.y, t.x + t.width, t.y + t.height, t.text)
+        for t in page.text_items
+        if t.text.strip()
+    )
+    boxes = tuple(box for kind, _, box in _blocks(page) if kind == "table" and box)
+    lines = page.vector_graphics.lines if page.vector_graphics else ()
+    rulings = tuple(
+        Ruling(min(v.x1, v.x2), min(v.y1, v.y2), max(v.x1, v.x2), max(v.y1, v.y2)) for v in lines
+    )
+    return PageItems(page.page_num, page.width, page.height, items, rulings, boxes)
