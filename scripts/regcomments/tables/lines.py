@@ -18,7 +18,6 @@ _SHORT_WORDS = frozenset(
     + ("no", "nor", "not", "of", "off", "on", "or", "per", "so", "the", "to", "up", "via", "yr")
     + ("age", "all", "any", "but", "day", "et", "la", "usd", "use", "vs", "yes")
 )
-)
 
 
 @dataclass(frozen=True, slots=True)
