@@ -14,9 +14,9 @@ _HYPHEN = re.compile(r"[^\W\d_][-\u2010\u00ad]$")
 _TAIL = re.compile(r"[a-z]{1,3}")
 # Short words that may well stand on the last line of a cell by themselves.
 _SHORT_WORDS = frozenset(
-    ("a", "an", "and", "as", "at", "by", "de", "for", "in", "is", "it", "kg", "km", "mg", "mm")
-    + ("no", "nor", "not", "of", "off", "on", "or", "per", "so", "the", "to", "up", "via", "yr")
-    + ("age", "all", "any", "but", "day", "et", "la", "usd", "use", "vs", "yes")
+    {"a", "an", "and", "as", "at", "by", "de", "for", "in", "is", "it", "kg", "km", "mg", "mm"}
+    | {"no", "nor", "not", "of", "off", "on", "or", "per", "so", "the", "to", "up", "via", "yr"}
+    | {"age", "all", "any", "but", "day", "et", "la", "usd", "use", "vs", "yes"}
 )
 
 

@@ -50,5 +50,10 @@ class Tolerances:
     # An unruled block needs this share of figures or short entries outside its first column.
     figure_share: float = 0.35
 
+    # A page whose longest run of lines of at most `short_line` characters is shorter than
+    # `short_run` has no table: two rows of three cells make six.
+    short_line: int = 40
+    short_run: int = 4
+
 
 DEFAULT = Tolerances()

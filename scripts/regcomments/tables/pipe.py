@@ -1,0 +1,110 @@
+"""Tables for the text of a page: the confident, cheap call of the PDF reader."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pymupdf
+
+from regcomments.tables.draft import Draft, to_table
+from regcomments.tables.items import Box
+from regcomments.tables.markdown import pipe_table
+from regcomments.tables.reconstruct import page_drafts
+from regcomments.tables.sources import page_items, turn_box
+from regcomments.tables.tolerances import DEFAULT, Tolerances
+
+
+@dataclass(frozen=True, slots=True)
+class PipeTable:
+    """A table found on a page: its box in the coordinates of page.get_text(), its pipe table."""
+
+    bbox: Box
+    markdown: str
+
+
+def may_hold_table(text: str, tol: Tolerances = DEFAULT) -> bool:
+    """Tell from a page's plain text whether looking for tables is worth its cost.
+
+    MuPDF writes every cell as a line of its own, so a table shows as a run of short lines; a
+    page of prose has none but its heading, date and signature. Costs some 20 microseconds.
+    """
+    run = 0
+    for line in text.split("\n"):
+        # Empty lines neither continue nor break a run: empty cells leave them.
+        if not line or line.isspace():
+            continue
+        run = run + 1 if len(line) <= tol.short_line else 0
+        if run >= tol.short_run:
+            return True
+    return False
+
+
+def pipe_tables(
+    page: pymupdf.Page,
+    text: str | None = None,
+    textpage: pymupdf.TextPage | None = None,
+    tol: Tolerances = DEFAULT,
+) -> list[PipeTable]:
+    """Return the tables of a page that are worth writing as pipe tables, top to bottom.
+
+    `text` is page.get_text() when at hand: it lets pages of prose off at once. `textpage` saves
+    reading the page again.
+    """
+    if text is not None and not may_hold_table(text, tol):
+        return []
+    geometry, turn = page_items(page, tol, textpage)
+    out = []
+    for draft in page_drafts(geometry, tol):
+        if confident(draft):
+            box = turn_box(draft.box, -turn, geometry.width, geometry.height)
+            out.append(PipeTable(box, pipe_table(to_table(draft, 0, 0, tol).grid())))
+    return out
+
+
+def confident(draft: Draft) -> bool:
+    """Tell whether a draft is sure enough to replace the page's own text."""
+    return draft.n_rows >= 2 and draft.n_cols >= 2 and len(draft.filled) >= 4
+
+
+def text_with_tables(
+    page: pymupdf.Page,
+    text: str | None = None,
+    textpage: pymupdf.TextPage | None = None,
+    tol: Tolerances = DEFAULT,
+) -> str | None:
+    """Return the page's text with its tables as pipe tables, None when it has no sure table.
+
+    Words outside the tables keep the order and line ends that page.get_text() gives them; a
+    table stands where the first of its words stood, between empty lines.
+    """
+    tables = pipe_tables(page, text, textpage, tol)
+    if not tables:
+        return None
+    words = page.get_text("words", textpage=textpage) if textpage else page.get_text("words")
+    return splice(words, tables)
+
+
+def splice(words: Sequence[Any], tables: Sequence[PipeTable]) -> str:
+    """Return the text of PyMuPDF's words with tables put in the place of theirs."""
+    out: list[str] = []
+    line: list[str] = []
+    key: tuple[int, int] | None = None
+    placed: set[int] = set()
+    for x0, y0, x1, y1, word, block, number, *_ in words:
+        mid_x, mid_y = (x0 + x1) / 2, (y0 + y1) / 2
+        inside = next((k for k, t in enumerate(tables) if t.bbox.holds(mid_x, mid_y, 0.5)), None)
+        if (block, number) != key or inside is not None:
+            if line:
+                out.append(" ".join(line))
+                line = []
+            key = (block, number)
+        if inside is None:
+            line.append(word)
+        elif inside not in placed:
+            placed.add(inside)
+            out += ["", tables[inside].markdown, ""]
+    if line:
+        out.append(" ".join(line))
+    return "\n".join(out) + "\n"
