@@ -1,0 +1,203 @@
+"""Reads a PDF: the text of its visible pages, filled fields, notes, embedded documents."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import pymupdf
+
+from regcomments.grade import judge_document
+from regcomments.read.members import read_parts
+from regcomments.read.options import ReadOptions
+from regcomments.read.pagefacts import PageFacts, measure
+from regcomments.read.pdf_forms import has_markup, markup_of, place
+from regcomments.read.pdf_layout import page_text
+from regcomments.read.pdf_lines import lines_of, text_page
+from regcomments.read.pdf_members import document_parts
+from regcomments.read.pdf_open import MUPDF_ERRORS, one_line, open_pdf
+from regcomments.read.pdf_visible import Rect, visible_lines
+from regcomments.records import Document, Member, Page, UnreadableError
+from regcomments.status import Reason, Status
+
+# Pixels per point when looking whether text in doubt can be seen.
+_LOOK_SCALE = 1.0
+# Grey levels (of 255) between the darkest and the lightest spot that make a trace of ink.
+_CONTRAST = 24
+# Characters on the one page of a placeholder or cover sheet, with room for translations.
+_NOTICE = 2500
+# Every such notice names the program to get; the brand is the same in all languages.
+_VIEWER = re.compile(r"(?i)adobe|acrobat|please wait|\bpdf (reader|viewer|portfolio|package)")
+
+
+@dataclass(frozen=True)
+class _Read:
+    """One page as read: text, facts (None when the page is damaged), what was left out."""
+
+    text: str
+    facts: PageFacts | None
+    hidden: int = 0
+    repeated: int = 0
+    error: str = ""
+
+
+def read_pdf(path: Path, options: ReadOptions) -> Document:
+    """Return the pages of the PDF at `path` as text, graded, and the documents inside it.
+
+    `pages` count from 1; embedded documents become `members`. Raises UnreadableError:
+    encrypted, rights_managed, xfa, portfolio, corrupt, no_pages, too_large.
+    """
+    with closing(open_pdf(path)) as document:
+        count = document.page_count
+        if count > options.max_pages:
+            detail = f"{count} pages, more than {options.max_pages}"
+            raise UnreadableError(Status.FAILED, Reason.TOO_LARGE, detail)
+        if options.on_pages is not None:
+            options.on_pages(count)
+        read = [_read_page(document, number) for number in range(count)]
+        if all(page.facts is None for page in read):
+            raise UnreadableError(Status.FAILED, Reason.CORRUPT, read[0].error)
+        _refuse_placeholder(document, read)
+        members, warnings = read_parts(document_parts(document), options)
+        reason = _portfolio_reason(document, read, members)
+        return Document(
+            kind="pdf",
+            method="pymupdf",
+            pages=_graded(read),
+            paged=True,
+            reason=reason,
+            warnings=(*_warnings(document, read), *warnings),
+            members=members,
+        )
+
+
+def _read_page(document: pymupdf.Document, number: int) -> _Read:
+    try:
+        page = document[number]
+        marked = has_markup(page)
+        textpage = text_page(page, contents_only=marked)
+        seen = visible_lines(lines_of(textpage, page), _image_boxes(page), _ink_finder(page))
+        lines, notes = seen.lines, []
+        if marked:
+            markup = markup_of(page)
+            lines, notes = place(lines, markup.entries), markup.notes
+        text = "\n\n".join([page_text(lines), *notes]).strip()
+        return _Read(text, measure(page, text, textpage), seen.hidden, seen.repeated)
+    except MemoryError:
+        raise
+    except MUPDF_ERRORS as error:
+        return _Read("", None, error=one_line(error))
+
+
+def _image_boxes(page: pymupdf.Page) -> Callable[[], list[Rect]]:
+    def boxes() -> list[Rect]:
+        matrix = page.rotation_matrix
+        found = (box for kind, box in page.get_bboxlog() if "image" in kind or "imgmask" in kind)
+        return [tuple((pymupdf.Rect(box) * matrix).normalize()) for box in found]
+
+    return boxes
+
+
+def _ink_finder(page: pymupdf.Page) -> Callable[[Sequence[Rect]], list[bool]]:
+    def has_ink(rects: Sequence[Rect]) -> list[bool]:
+        clip = pymupdf.Rect()
+        for rect in rects:
+            clip |= pymupdf.Rect(rect)
+        clip &= page.rect
+        if clip.is_empty:
+            return [False] * len(rects)
+        matrix = pymupdf.Matrix(_LOOK_SCALE, _LOOK_SCALE)
+        picture = page.get_pixmap(matrix=matrix, clip=clip, colorspace=pymupdf.csGRAY, alpha=False)
+        samples, width = picture.samples_mv, picture.width
+        answers = []
+        for x0, y0, x1, y1 in rects:
+            left = max(int(x0 * _LOOK_SCALE) - picture.x, 0)
+            right = min(int(x1 * _LOOK_SCALE) + 1 - picture.x, width)
+            low, high = 255, 0
+            top = max(int(y0 * _LOOK_SCALE) - picture.y, 0)
+            bottom = min(int(y1 * _LOOK_SCALE) + 1 - picture.y, picture.height)
+            for row in range(top, bottom):
+                part = samples[row * width + left : row * width + right]
+                if len(part):
+                    low, high = min(low, *part), max(high, *part)
+            answers.append(high - low > _CONTRAST)
+        return answers
+
+    return has_ink
+
+
+def _graded(read: Sequence[_Read]) -> tuple[Page, ...]:
+    verdicts = iter(judge_document([page.facts for page in read if page.facts is not None]))
+    pages = []
+    for number, page in enumerate(read, 1):
+        if page.facts is None:
+            pages.append(Page(number))
+            continue
+        verdict = next(verdicts)
+        pages.append(
+            Page(
+                number,
+                page.text if verdict.keep_text else "",
+                verdict.needs_ocr,
+                verdict.reason,
+                page.facts.to_dict(),
+            )
+        )
+    return tuple(pages)
+
+
+def _refuse_placeholder(document: pymupdf.Document, read: Sequence[_Read]) -> None:
+    """Raise UnreadableError when the file is a dynamic form and its page only says so."""
+    if not _is_notice(read):
+        return
+    catalog = document.pdf_catalog()
+    if document.xref_get_key(catalog, "AcroForm/XFA")[0] == "null":
+        return
+    dynamic = document.xref_get_key(catalog, "NeedsRendering")[1] == "true"
+    if dynamic or not document.is_form_pdf:
+        raise UnreadableError(Status.FAILED, Reason.XFA, "a dynamic form; its page is a notice")
+
+
+def _portfolio_reason(
+    document: pymupdf.Document, read: Sequence[_Read], members: Sequence[Member]
+) -> Reason | None:
+    """Return `portfolio` when the page is only the cover sheet of the documents inside.
+
+    Raises UnreadableError when none of them can be read, because then nothing can.
+    """
+    if not _is_notice(read):
+        return None
+    catalog = document.pdf_catalog()
+    if document.xref_get_key(catalog, "Collection")[0] == "null":
+        return None
+    if any(member.result.status in (Status.OK, Status.OCR_NEEDED) for member in members):
+        return Reason.PORTFOLIO
+    reasons = {member.result.reason for member in members}
+    if Reason.RIGHTS_MANAGED in reasons:
+        detail = "the document inside asks for a licence server"
+        raise UnreadableError(Status.FAILED, Reason.RIGHTS_MANAGED, detail)
+    names = ", ".join(member.name for member in members[:5])
+    detail = f"a cover sheet only; documents inside: {names or 'none'}"
+    raise UnreadableError(Status.FAILED, Reason.PORTFOLIO, detail)
+
+
+def _is_notice(read: Sequence[_Read]) -> bool:
+    """Tell whether all that the file shows is one short page about the viewer to be used."""
+    return len(read) == 1 and len(read[0].text) <= _NOTICE and bool(_VIEWER.search(read[0].text))
+
+
+def _warnings(document: pymupdf.Document, read: Sequence[_Read]) -> Iterable[str]:
+    if document.is_repaired:
+        yield "damaged file, repaired; parts may be missing"
+    damaged = [str(n) for n, page in enumerate(read, 1) if page.facts is None]
+    if damaged:
+        yield f"pages that could not be read: {', '.join(damaged[:50])}"
+    hidden = sum(page.hidden for page in read)
+    if hidden:
+        yield f"{hidden} characters of hidden text left out"
+    repeated = sum(page.repeated for page in read)
+    if repeated:
+        yield f"{repeated} characters printed twice counted once"
