@@ -1,28 +1,56 @@
 """What can be measured on one PDF page, as plain numbers: the ground of grade.judge.
 
-Cheap facts are taken of every page, dear ones (a render) of suspects only, so that an ordinary
-born-digital page costs a fraction of the time its text took.
+Measuring goes by stages, so that an ordinary page costs a fraction of the time its text took:
+counts over the text always; the boxes of pictures where there are pictures; a render, searched
+for writing that the text layer does not cover, only where pictures or drawings could hold some.
 """
 
 from __future__ import annotations
 
-import unicodedata
 import zlib
-from collections import Counter
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from functools import lru_cache
+from collections.abc import Mapping, MutableMapping
+from dataclasses import asdict, dataclass, fields, replace
 
+import numpy as np
+import numpy.typing as npt
 import pymupdf
+from PIL import Image, ImageDraw
+
+from regcomments.read import ink
+from regcomments.read.sanity import bad_characters, text_sanity
 
 Scalar = float | int | str | bool
+
+# A page with fewer characters than this (three lines) is short: its drawings are looked at too.
+SHORT_TEXT = 200
+# Share of the page from which pictures are looked at. 250 letters of 10-point type take about
+# 3 % of a letter page, of 14-point type 6 %; smaller pictures beside a full text are logos. On a
+# short page a single line counts.
+_PICTURE_BESIDE_TEXT = 0.06
+_PICTURE_ON_SHORT_PAGE = 0.005
+# Drawing steps from which a short page is looked at: outlined letters and pen strokes are many.
+_MANY_PATHS = 4
+# Pixels that 250 letters need at the least (6 by 10 each); smaller pictures are not measured.
+_PIXELS_FOR_TEXT = 15_000
+# The render aims at 100 dpi, where 8-point print has letters of 5 pixels; small pages are
+# enlarged, huge ones (posters, scans with a wrong resolution) reduced to these lengths in pixels.
+_DPI = 100
+_SHORTEST, _LONGEST, _ZOOM = 800, 1600, 4.0
+# Bad characters from which the unmapped glyphs are counted exactly, by a second extraction.
+_SUSPECT_BAD = 0.02
 
 
 @dataclass(frozen=True)
 class PageFacts:
-    """Measurements of one page; shares are of the page's area, -1 means not measured.
+    """Measurements of one page, plain scalars all; -1 means not measured.
 
-    Every field is a plain scalar, so that a row of a table holds it (see to_dict).
+    Sizes are points, `..._share` parts of the page's area. Counts of the text: see
+    sanity.TextSanity; `unmapped_chars` are glyphs of fonts that give no Unicode value.
+    `image_share` is the area under pictures, `paths` the drawing steps. `looked` tells that the
+    page was rendered and searched: `ink_share` is the part that is not paper, `lines`,
+    `letters`, `longest`, `letter_height` (pixels) and `vertical` describe the writing outside
+    the text layer's boxes (ink.TextLook). `render_failed`: it should have been, in vain.
+    `marks` holds hash and length of the first and last lines, digits masked (grade.stamps).
     """
 
     width: float = 0.0
@@ -30,81 +58,214 @@ class PageFacts:
     rotation: int = 0
     chars: int = 0
     bad_chars: int = 0
+    unmapped_chars: int = -1
     tokens: int = 0
     single_tokens: int = 0
+    words: int = 0
+    odd_words: int = 0
+    consonant_runs: int = 0
     images: int = 0
     image_share: float = -1.0
     visible_text_share: float = -1.0
     hidden_text_share: float = -1.0
     paths: int = -1
-    line_marks: str = ""
     looked: bool = False
+    render_failed: bool = False
+    ink_share: float = -1.0
+    lines: int = -1
+    letters: int = -1
+    longest: int = -1
+    letter_height: float = -1.0
+    vertical: bool = False
+    marks: str = ""
 
     def to_dict(self) -> dict[str, Scalar]:
         """Return the facts as a flat dict, ready for a table row or JSON."""
         return asdict(self)
 
     @classmethod
-    def from_dict(cls, row: Mapping[str, Scalar]) -> PageFacts:
+    def from_dict(cls, row: Mapping[str, Scalar | None]) -> PageFacts:
         """Return the facts of a stored row; unknown keys are ignored, missing ones unmeasured."""
         known = {f.name for f in fields(cls)}
-        return cls(**{k: v for k, v in row.items() if k in known and v is not None})
+        return cls(**{k: v for k, v in row.items() if k in known and v is not None})  # type: ignore[arg-type]
 
 
-@lru_cache(maxsize=4096)
-def _is_bad(char: str) -> bool:
-    return char == "\ufffd" or unicodedata.category(char) in ("Cc", "Cn", "Co")
+def measure(
+    page: pymupdf.Page,
+    text: str,
+    textpage: pymupdf.TextPage | None = None,
+    seen: MutableMapping[int, float] | None = None,
+) -> PageFacts:
+    """Return the facts of `page`, whose text is `text`, control characters still in it.
+
+    `textpage` is a text page made without pictures, if there is one at hand; it saves making
+    another where boxes are needed. `seen` is a dict that the caller keeps for one document: it
+    remembers how much of a page each picture took, so that a letterhead is measured once.
+    Damaged pages give what could be measured; nothing is raised for them.
+    """
+    sanity = text_sanity(text)
+    facts = PageFacts(
+        width=round(page.rect.width, 2),
+        height=round(page.rect.height, 2),
+        rotation=page.rotation,
+        **asdict(sanity),
+        marks=_marks(text),
+    )
+    try:
+        if sanity.bad_chars > max(4, _SUSPECT_BAD * sanity.chars):
+            facts = replace(facts, unmapped_chars=_unmapped(page))
+        facts = _with_boxes(page, facts, {} if seen is None else seen)
+        if _may_hide_writing(facts):
+            facts = _with_look(page, facts, textpage)
+    except _MUPDF_ERRORS:
+        facts = replace(facts, render_failed=True)
+    return facts
 
 
-def _line_marks(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+# What PyMuPDF raises on damaged pages, oversized renders and broken pictures.
+_MUPDF_ERRORS = (RuntimeError, ValueError, OverflowError, pymupdf.mupdf.FzErrorBase)
+
+
+def _marks(text: str) -> str:
+    lines = [line for line in map(str.strip, text.split("\n")) if line]
     if len(lines) > 12:
         lines = lines[:3] + lines[-3:]
-    marks = []
-    for line in lines:
-        masked = "".join("0" if c.isdigit() else c for c in line)
-        marks.append(f"{zlib.crc32(masked.encode('utf-8', 'replace')):08x}:{len(line)}")
-    return " ".join(marks)
+    masked = (line.translate(_DIGITS) for line in lines)
+    return " ".join(
+        f"{zlib.crc32(line.encode('utf-8', 'replace')):08x}:{len(line.replace(' ', ''))}"
+        for line in masked
+    )
 
 
-def measure(page: pymupdf.Page, text: str, textpage: pymupdf.TextPage | None = None) -> PageFacts:
-    """Return the facts of `page`, whose extracted text is `text`.
+_DIGITS = str.maketrans("123456789", "000000000")
 
-    `textpage` is the text page that `text` came from, if there is one at hand; it saves making
-    another when the words' boxes are needed. Raises what MuPDF raises on damaged pages.
-    """
-    counts = Counter("".join(text.split()))
-    tokens = text.split()
+
+def _unmapped(page: pymupdf.Page) -> int:
+    """Return how many glyphs of the page have no Unicode value, MuPDF's guesses switched off."""
+    flags = pymupdf.TEXTFLAGS_TEXT & ~pymupdf.TEXT_CID_FOR_UNKNOWN_UNICODE
+    return bad_characters(page.get_text(flags=flags))
+
+
+def _with_boxes(
+    page: pymupdf.Page, facts: PageFacts, seen: MutableMapping[int, float]
+) -> PageFacts:
+    images = page.get_images()
+    facts = replace(facts, images=len(images))
+    if facts.chars < SHORT_TEXT:
+        return _with_log(page, facts)
+    large = [i for i in images if i[2] * i[3] >= _PIXELS_FOR_TEXT]
+    if not large:
+        return facts
+    known = sum(seen.get(i[0], 1.0) for i in large)
+    if known < _PICTURE_BESIDE_TEXT:
+        return replace(facts, image_share=known)
+    boxes = [info["bbox"] for info in page.get_image_info()]
+    if not boxes:
+        # Stencil masks (bilevel scans) are no pictures to MuPDF's text device.
+        return _with_log(page, facts)
+    share = _union_share(boxes, _unrotated(page))
+    if share < _PICTURE_BESIDE_TEXT:
+        seen.update((i[0], share / len(large)) for i in large)
+    return replace(facts, image_share=share)
+
+
+def _unrotated(page: pymupdf.Page) -> tuple[float, float]:
+    """Return width and height of the page as boxes count them: before its rotation."""
     rect = page.rect
-    image_share, shown, hidden, paths = -1.0, -1.0, -1.0, -1
-    chars = sum(counts.values())
-    images = len(page.get_images())
-    if images or chars < 200:
-        image_share = shown = hidden = 0.0
-        paths = 0
-        area = max(rect.width * rect.height, 1.0)
-        for kind, box in page.get_bboxlog():
-            part = max(0.0, box[2] - box[0]) * max(0.0, box[3] - box[1]) / area
+    return (rect.height, rect.width) if page.rotation % 180 else (rect.width, rect.height)
+
+
+def _with_log(page: pymupdf.Page, facts: PageFacts) -> PageFacts:
+    size = _unrotated(page)
+    shown, hidden, paths = 0.0, 0.0, 0
+    pictures = []
+    for kind, box in page.get_bboxlog():
+        if "image" in kind or "imgmask" in kind or kind == "fill-shade":
+            pictures.append(box)
+        elif "path" in kind:
+            paths += 1
+        elif "text" in kind:
+            part = max(0.0, box[2] - box[0]) * max(0.0, box[3] - box[1])
             if kind == "ignore-text":
                 hidden += part
-            elif "text" in kind:
+            else:
                 shown += part
-            elif "image" in kind:
-                image_share = min(1.0, max(image_share, part))
-            elif "path" in kind:
-                paths += 1
-    return PageFacts(
-        width=rect.width,
-        height=rect.height,
-        rotation=page.rotation,
-        chars=chars,
-        bad_chars=sum(n for c, n in counts.items() if _is_bad(c)),
-        tokens=len(tokens),
-        single_tokens=sum(1 for t in tokens if len(t) == 1),
-        images=images,
-        image_share=image_share,
-        visible_text_share=shown,
-        hidden_text_share=hidden,
+    area = max(size[0] * size[1], 1.0)
+    return replace(
+        facts,
+        image_share=_union_share(pictures, size),
+        visible_text_share=round(shown / area, 4),
+        hidden_text_share=round(hidden / area, 4),
         paths=paths,
-        line_marks=_line_marks(text),
     )
+
+
+def _union_share(boxes: list[tuple[float, ...]], size: tuple[float, float]) -> float:
+    """Return the part of a page that `boxes` cover, on a grid of 64 by 64."""
+    grid = np.zeros((64, 64), bool)
+    scale = np.array([64 / max(size[0], 1.0), 64 / max(size[1], 1.0)] * 2)
+    for box in boxes:
+        x0, y0, x1, y1 = np.clip(np.array(box[:4]) * scale, 0, 64)
+        grid[int(y0 + 0.5) : int(y1 + 0.5), int(x0 + 0.5) : int(x1 + 0.5)] = True
+    return round(float(grid.mean()), 4)
+
+
+def _may_hide_writing(facts: PageFacts) -> bool:
+    if facts.chars < SHORT_TEXT:
+        return facts.image_share >= _PICTURE_ON_SHORT_PAGE or facts.paths >= _MANY_PATHS
+    return facts.image_share >= _PICTURE_BESIDE_TEXT
+
+
+def _with_look(
+    page: pymupdf.Page, facts: PageFacts, textpage: pymupdf.TextPage | None
+) -> PageFacts:
+    longer = max(facts.width, facts.height, 1.0)
+    zoom = min(max(_DPI / 72, _SHORTEST / longer), _LONGEST / longer, _ZOOM)
+    pixmap = page.get_pixmap(
+        matrix=pymupdf.Matrix(zoom, zoom), colorspace=pymupdf.csGRAY, alpha=False
+    )
+    grey = np.frombuffer(pixmap.samples, np.uint8).reshape(pixmap.height, pixmap.stride)
+    grey = grey[:, : pixmap.width]
+    covered = _text_mask(page, textpage, zoom, grey.shape) if facts.chars else None
+    seen = ink.look(grey, covered)
+    return replace(
+        facts,
+        looked=True,
+        ink_share=round(seen.ink, 5),
+        lines=seen.lines,
+        letters=seen.letters,
+        longest=seen.longest,
+        letter_height=round(seen.height, 1),
+        vertical=seen.vertical,
+    )
+
+
+def _text_mask(
+    page: pymupdf.Page,
+    textpage: pymupdf.TextPage | None,
+    zoom: float,
+    shape: tuple[int, int],
+) -> npt.NDArray[np.bool_]:
+    """Return the pixels under the text layer, its glyphs' boxes a little enlarged.
+
+    Slanted lines are drawn as the quadrilaterals they are: the upright box of a diagonal
+    watermark would cover half a page.
+    """
+    image = Image.new("1", (shape[1], shape[0]))
+    draw = ImageDraw.Draw(image)
+    to_pixels = page.rotation_matrix * pymupdf.Matrix(zoom, zoom)
+    data = page.get_text("dict", textpage=textpage, flags=pymupdf.TEXTFLAGS_TEXT)
+    for block in data["blocks"]:
+        for line in block.get("lines", ()):
+            upright = min(abs(line["dir"][0]), abs(line["dir"][1])) < 0.02
+            for span in line["spans"]:
+                if not span["text"].strip():
+                    continue
+                if upright:
+                    box = pymupdf.Rect(span["bbox"]) * to_pixels
+                    pad = 1 + 0.1 * min(box.width, box.height)
+                    draw.rectangle((box.x0 - pad, box.y0 - pad, box.x1 + pad, box.y1 + pad), 1)
+                else:
+                    quad = pymupdf.recover_quad(line["dir"], span) * to_pixels
+                    draw.polygon([quad.ul, quad.ur, quad.lr, quad.ll], 1, width=2)
+    return np.asarray(image)

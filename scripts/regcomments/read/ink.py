@@ -1,0 +1,257 @@
+"""Text-like ink on a grey picture, by connected components; NumPy only, no model, no language.
+
+Print and handwriting leave rows of marks of like height on a common line. That is what is looked
+for, in both writing directions; photographs, charts, seals and rules seldom form such rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Mask = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
+
+# Side of the squares, in pixels, whose median is taken for paper. Letters up to about this
+# height fill less than half of a square, so that the paper wins on white and on coloured ground.
+_TILE = 48
+# Grey levels by which ink differs from its paper; below that lie JPEG noise and watermarks.
+_CONTRAST = 48
+# A straight run at least this long (half an inch at 100 dpi) and at most so thick is a rule, a
+# table line or a grid: no stroke of running text is that long.
+_RULE_LENGTH = 50
+_RULE_THICKNESS = 5
+# Components beyond this number are texture (halftone, noise), not print: a page of small print
+# at 100 dpi has about 6,000.
+_MAX_COMPONENTS = 20_000
+
+
+@dataclass(frozen=True)
+class Boxes:
+    """Bounding boxes in pixels (ends exclusive) and the pixel count of each component."""
+
+    x0: Ints
+    y0: Ints
+    x1: Ints
+    y1: Ints
+    area: Ints
+
+    def __len__(self) -> int:
+        return len(self.x0)
+
+    def pick(self, which: Mask | Ints) -> Boxes:
+        """Return the boxes chosen by a mask or by indices."""
+        return Boxes(
+            self.x0[which], self.y0[which], self.x1[which], self.y1[which], self.area[which]
+        )
+
+
+@dataclass(frozen=True)
+class TextLook:
+    """How much of a picture looks like lines of writing.
+
+    `ink` is the part of the picture that is not paper, `lines` counts rows of letter-like marks,
+    `letters` estimates the letters in them from their width, `longest` is the estimate for the
+    longest row; `height` is the median height of the rows in pixels, `share` the part of the
+    picture that their boxes take. `vertical` tells that the rows run top to bottom (a page on
+    its side).
+    """
+
+    ink: float = 0.0
+    lines: int = 0
+    letters: int = 0
+    longest: int = 0
+    height: float = 0.0
+    share: float = 0.0
+    vertical: bool = False
+
+
+def ink_masks(grey: npt.NDArray[np.uint8]) -> tuple[Mask, Mask]:
+    """Return (darker than the paper around it, lighter than it), pixel by pixel."""
+    rows, cols = grey.shape
+    down, across = -(-rows // _TILE), -(-cols // _TILE)
+    padded = np.pad(grey, ((0, down * _TILE - rows), (0, across * _TILE - cols)), mode="edge")
+    tiles = padded.reshape(down, _TILE, across, _TILE)[:, ::2, :, ::2].swapaxes(1, 2)
+    paper = np.median(tiles.reshape(down, across, -1), axis=2)
+    # A square filled by a mark takes the paper of its neighbours.
+    edge = np.pad(paper, 1, mode="edge")
+    around = np.stack(
+        [edge[i : i + down, j : j + across] for i in range(3) for j in range(3)], axis=2
+    )
+    paper = np.median(around, axis=2).astype(np.int16)
+    wide = np.repeat(np.repeat(paper, _TILE, axis=0), _TILE, axis=1)[:rows, :cols]
+    off = grey.astype(np.int16) - wide
+    return off < -_CONTRAST, off > _CONTRAST
+
+
+def _runs(mask: Mask) -> tuple[Ints, Ints, int]:
+    """Return (begin, end, row span) of the horizontal runs, as offsets into padded rows."""
+    rows, cols = mask.shape
+    span = cols + 2
+    flat = np.zeros((rows, span), np.int8)
+    flat[:, 1:-1] = mask
+    steps = np.diff(flat.ravel(), prepend=np.int8(0))
+    return np.flatnonzero(steps == 1), np.flatnonzero(steps == -1), span
+
+
+def _keep_runs(mask: Mask, shortest: int, longest: int) -> Mask:
+    """Return the pixels of `mask` in horizontal runs of `shortest` to `longest` pixels."""
+    begin, end, span = _runs(mask)
+    length = end - begin
+    chosen = (length >= shortest) & (length <= longest)
+    steps = np.zeros(mask.shape[0] * span + 1, np.int8)
+    steps[begin[chosen]] = 1
+    steps[end[chosen]] = -1
+    return np.cumsum(steps[:-1], dtype=np.int8).reshape(-1, span)[:, 1:-1].astype(bool)
+
+
+def without_rules(mask: Mask) -> Mask:
+    """Return `mask` without straight thin lines across or down: table rules, grids, underlines."""
+    across = _keep_runs(mask, _RULE_LENGTH, mask.shape[1])
+    across = _keep_runs(across.T, 1, _RULE_THICKNESS).T if across.any() else across
+    down = _keep_runs(mask.T, _RULE_LENGTH, mask.shape[0])
+    down = _keep_runs(down.T, 1, _RULE_THICKNESS) if down.any() else down.T
+    return mask & ~(across | down)
+
+
+def components(mask: Mask) -> tuple[Boxes, Ints, tuple[Ints, Ints, Ints]]:
+    """Return the 8-connected components of `mask`.
+
+    Returns their boxes, the component of each horizontal run, and the runs as (row, start, end).
+    Runs of neighbouring rows that touch are merged by repeated hooking to the smallest label
+    with pointer jumping (Shiloach and Vishkin 1982), which suits whole-array operations.
+    """
+    rows, cols = mask.shape
+    begin, end, span = _runs(mask)
+    count = len(begin)
+    label = np.arange(count)
+    # Touching, diagonally too: the run below begins before this one's end and ends after its begin.
+    first = np.searchsorted(end, begin + span, side="left")
+    last = np.searchsorted(begin, end + span, side="right")
+    touching = np.maximum(last - first, 0)
+    upper = np.repeat(np.arange(count), touching)
+    offset = np.arange(len(upper)) - np.repeat(np.cumsum(touching) - touching, touching)
+    lower = np.repeat(first, touching) + offset
+    while len(upper):
+        a, b = label[upper], label[lower]
+        differ = a != b
+        if not differ.any():
+            break
+        upper, lower, a, b = upper[differ], lower[differ], a[differ], b[differ]
+        np.minimum.at(label, np.maximum(a, b), np.minimum(a, b))
+        while True:
+            jumped = label[label]
+            if np.array_equal(jumped, label):
+                break
+            label = jumped
+    _, run_of = np.unique(label, return_inverse=True)
+    total = int(run_of.max()) + 1 if count else 0
+    row, start = np.divmod(begin, span)
+    start -= 1
+    stop = start + (end - begin)
+    x0 = np.full(total, cols, np.int64)
+    y0 = np.full(total, rows, np.int64)
+    x1 = np.zeros(total, np.int64)
+    y1 = np.zeros(total, np.int64)
+    np.minimum.at(x0, run_of, start)
+    np.minimum.at(y0, run_of, row)
+    np.maximum.at(x1, run_of, stop)
+    np.maximum.at(y1, run_of, row + 1)
+    area = np.bincount(run_of, weights=stop - start, minlength=total).astype(np.int64)
+    return Boxes(x0, y0, x1, y1, area), run_of, (row, start, stop)
+
+
+def _letter_like(boxes: Boxes, shape: tuple[int, int]) -> Mask:
+    """Return which components could be letters, or words whose letters touch."""
+    width, height = boxes.x1 - boxes.x0, boxes.y1 - boxes.y0
+    fill = boxes.area / np.maximum(width * height, 1)
+    return (
+        (height >= 4)
+        & (height <= 0.2 * shape[0])
+        & (width <= 14 * height)
+        & (height <= 10 * width)
+        & (fill > 0.08)
+        & ((fill < 0.9) | (width < 0.6 * height))
+    )
+
+
+def _rows(boxes: Boxes, shape: tuple[int, int]) -> Ints:
+    """Return the row of writing that each box belongs to.
+
+    Each box is drawn as a bar through its middle, as long as a word space on either side; bars
+    that touch make a row (run-length smearing, Wong, Casey and Wahl 1982, on boxes).
+    """
+    bars = np.zeros(shape, bool)
+    height = boxes.y1 - boxes.y0
+    reach = np.clip(height, 4, None)
+    top = boxes.y0 + height * 3 // 10
+    bottom = np.maximum(top + 1, boxes.y1 - height * 3 // 10)
+    left = np.maximum(boxes.x0 - reach * 7 // 10, 0)
+    right = boxes.x1 + reach * 7 // 10
+    for a, b, c, d in zip(
+        top.tolist(), bottom.tolist(), left.tolist(), right.tolist(), strict=True
+    ):
+        bars[a:b, c:d] = True
+    _, run_of, (row, start, _) = components(bars)
+    key = row * (shape[1] + 2) + start
+    middle = (top + bottom) // 2 * (shape[1] + 2) + boxes.x0
+    return run_of[np.searchsorted(key, middle, side="right") - 1]
+
+
+def _lines(boxes: Boxes, shape: tuple[int, int]) -> tuple[int, int, int, float, float]:
+    """Return (lines, letters, longest, median height, share) of rows that look like writing."""
+    row_of = _rows(boxes, shape)
+    order = np.argsort(row_of, kind="stable")
+    cuts = np.flatnonzero(np.diff(row_of[order])) + 1
+    letters: list[int] = []
+    heights: list[float] = []
+    covered = 0.0
+    for group in np.split(order, cuts):
+        if len(group) < 3:
+            continue
+        height = boxes.y1[group] - boxes.y0[group]
+        tall = float(np.median(height))
+        same = (height > 0.5 * tall) & (height < 2.0 * tall)
+        alike = float(np.mean(same))
+        row = boxes.pick(group[same])
+        on_line = float(np.mean(np.abs(row.y1 - np.median(row.y1)) <= max(1.5, 0.25 * tall)))
+        length = float(row.x1.max() - row.x0.min())
+        filled = float((row.x1 - row.x0).sum())
+        count = round(filled / (0.6 * tall))
+        if alike < 0.6 or on_line < 0.5 or length < 3 * tall or count < 4:
+            continue
+        letters.append(count)
+        heights.append(tall)
+        covered += length * tall
+    if not letters:
+        return 0, 0, 0, 0.0, 0.0
+    share = covered / (shape[0] * shape[1])
+    return len(letters), sum(letters), max(letters), float(np.median(heights)), share
+
+
+def look(grey: npt.NDArray[np.uint8], covered: Mask | None = None) -> TextLook:
+    """Return how much of `grey` (8-bit, 2-D) looks like writing, outside `covered` if given."""
+    masks = ink_masks(grey)
+    inked = float(masks[0].mean() + masks[1].mean())
+    best = TextLook(inked)
+    for mask in masks:
+        if covered is not None:
+            mask = mask & ~covered
+        if not mask.any():
+            continue
+        mask = without_rules(mask)
+        boxes, _, _ = components(mask)
+        for vertical in (False, True):
+            turned = (
+                Boxes(boxes.y0, boxes.x0, boxes.y1, boxes.x1, boxes.area) if vertical else boxes
+            )
+            shape = mask.shape[::-1] if vertical else mask.shape
+            chosen = turned.pick(_letter_like(turned, shape))
+            if not 3 <= len(chosen) <= _MAX_COMPONENTS:
+                continue
+            lines, letters, longest, height, share = _lines(chosen, shape)
+            if letters > best.letters:
+                best = TextLook(inked, lines, letters, longest, height, share, vertical)
+    return best
