@@ -36,6 +36,7 @@ _READERS = {
     Kind.PDF: ("pdf", "read_pdf"),
     Kind.DOCX: ("word", "read_word"),
     Kind.TEXT: ("plain", "read_text"),
+    Kind.HTML: ("hypertext", "read_html"),
 }
 # Containers: module with parts(path) -> Iterator[Part], the documents inside under unique names.
 _CONTAINERS: dict[Kind, str] = {}
@@ -78,7 +79,10 @@ def read_attachment(path: Path, options: ReadOptions) -> Extraction:
     digest = size = None
     try:
         digest, size = _fingerprint(path)
-        extraction = summarise(read_document(path, options))
+        document = read_document(path, options)
+        if options.on_document is not None:
+            document = options.on_document(document, digest)
+        extraction = summarise(document)
     except Exception as error:
         extraction = failure_of(error)
     return replace(extraction, sha256=digest, size=size)
