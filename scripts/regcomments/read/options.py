@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from regcomments.records import Extraction
+from regcomments.records import Document, Extraction
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,8 @@ class ReadOptions:
     `on_pages` is called with the page count as soon as it is known, so that the worker's
     deadline can grow with it. `read_member` reads an embedded document: name inside the file,
     its bytes, and these options one level deeper; None means that members are only named.
-    `scratch` is a folder for temporary files; None leaves the choice to `tempfile`.
+    `on_document` may change a document before its status is drawn (OCR results go in there); it
+    gets the SHA-256 of the file's content too. `scratch` is a folder for temporary files; None leaves the choice to `tempfile`.
     """
 
     max_pages: int = 5000
@@ -31,6 +32,7 @@ class ReadOptions:
     pdf_tables: Literal["pipe", "text"] = "pipe"
     on_pages: Callable[[int], None] | None = None
     read_member: Callable[[str, bytes, ReadOptions], Extraction] | None = None
+    on_document: Callable[[Document, str], Document] | None = None
     scratch: Path | None = None
 
     def deeper(self) -> ReadOptions:

@@ -1,0 +1,55 @@
+# One word per chore. `make demo` and `make test` need nothing but python3 >= 3.11, make and git.
+
+PYTHON ?= python3
+BIN := .venv/bin
+DEMO ?= demo
+JOBS ?= $(shell nproc)
+DEMO_CONFIG := --config state=$(DEMO)/comments bib=$(DEMO)/bib.sqlite
+SNAKEMAKE := $(BIN)/snakemake --quiet host
+
+.PHONY: help setup setup-dev demo test lint format bench profiles lock clean
+
+help: ## list the chores
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 20
+
+setup: ## make .venv with what the workflow needs
+	@$(PYTHON) scripts/make_venv.py .venv requirements.txt
+
+setup-dev: ## the same and what the tests need
+	@$(PYTHON) scripts/make_venv.py .venv requirements-dev.txt
+
+demo: ## extract, OCR and index the sample dockets
+	@test -x $(BIN)/snakemake || $(MAKE) --no-print-directory setup
+	@$(BIN)/python scripts/make_sample_dockets.py --out $(DEMO)
+	@$(SNAKEMAKE) -j $(JOBS) extract_all $(DEMO_CONFIG)
+	@$(SNAKEMAKE) -j $(JOBS) ocr $(DEMO_CONFIG)
+	@$(SNAKEMAKE) -j 1 stats $(DEMO_CONFIG)
+	@echo
+	@echo "Texts:  $(DEMO)/comments/<docket>/<comment>/combined.md"
+	@echo "Index:  $(DEMO)/comments/_index.csv and _attachments.csv"
+
+test: setup-dev ## run all tests
+	@$(BIN)/python -m pytest -q
+
+lint: setup-dev ## ruff, snakefmt, snakemake --lint
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/snakefmt --check Snakefile rules
+	@$(BIN)/snakemake --lint
+
+format: setup-dev ## let ruff and snakefmt format
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+	@$(BIN)/snakefmt Snakefile rules
+
+bench: setup-dev ## measure speed side by side with the bare loop
+	@$(BIN)/python -m tests.benchmarks.bench
+
+profiles: ## let `snakemake --profile rig` find profiles/rig
+	@$(PYTHON) scripts/link_profiles.py
+
+lock: ## pin the requirements anew from pyproject.toml
+	@$(PYTHON) scripts/lock_requirements.py
+
+clean: ## remove environments, caches and the demo
+	rm -rf .venv .venv-marker .snakemake .shards demo logs .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,91 @@
+"""Configuration, paths and the plan. The only module with functions.
+
+Inputs:  config, the state folder
+Outputs: RUN (settings, plan, receipts), COMMENT and WORK as path patterns, input functions
+"""
+
+import sys
+from pathlib import Path
+
+from snakemake.logging import logger
+
+sys.path.insert(0, str(Path(workflow.basedir) / "scripts"))
+
+from regcomments import workflow as run_logic
+from regcomments.errors import UserError
+
+
+def stop(error):
+    """End the run with one clear line."""
+    logger.error(f"error: {error}")
+    raise SystemExit(2)
+
+
+def is_dryrun():
+    """Tell whether this run only previews."""
+    return workflow.dryrun
+
+
+def extraction_receipts(wildcards):
+    """Return the receipts of all shards of pending comments."""
+    try:
+        return RUN.receipts()
+    except UserError as error:
+        stop(error)
+
+
+def comment_folder(wildcards):
+    """Check that the comment exists; it has no inputs that Snakemake should watch."""
+    if not Path(RUN.state, wildcards.docket, wildcards.comment).is_dir():
+        stop(
+            f"there is no comment folder {RUN.state}/{wildcards.docket}/{wildcards.comment}"
+        )
+    return []
+
+
+def state_folder(wildcards):
+    """Check that the state folder exists; it has no inputs that Snakemake should watch."""
+    try:
+        run_logic.check_state(Path(RUN.state), config.get("docket"))
+    except UserError as error:
+        stop(error)
+    return []
+
+
+def progress(wildcards):
+    """Return what a shard needs to tell the time left."""
+    return RUN.progress()
+
+
+try:
+    RUN = run_logic.prepare(
+        config, basedir=Path(workflow.basedir), dryrun=is_dryrun, say=logger.info
+    )
+except UserError as error:
+    stop(error)
+
+PYTHON = sys.executable
+SCRIPTS = Path(workflow.basedir) / "scripts"
+COMMENT = Path(run_logic.pattern(RUN.state), "{docket}", "{comment}")
+WORK = run_logic.pattern(RUN.work)
+
+
+wildcard_constraints:
+    docket=r"[^/._][^/]*",
+    comment=r"[^/._][^/]*",
+    first=r"[^/]+?",
+    last=r"[^/]+",
+    gen=r"\d+",
+    part=r"\d+",
+
+
+onstart:
+    RUN.start()
+
+
+onsuccess:
+    RUN.finish()
+
+
+onerror:
+    RUN.finish()

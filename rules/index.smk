@@ -1,0 +1,35 @@
+"""Index and counts, rebuilt whenever they are asked for.
+
+Inputs:  every combined.md
+Outputs: <state>/_index.csv, _attachments.csv, their Parquet twins, _runs/failures.csv
+"""
+
+
+rule index:
+    """Rebuild _index.csv and _attachments.csv."""
+    input:
+        state_folder,
+    log:
+        "logs/index/index.log",
+    conda:
+        "../environment.yml"
+    params:
+        python=PYTHON,
+        state=RUN.state,
+    shell:
+        "{params.python:q} -m regcomments index --state {params.state:q} 2> >(tee {log:q} >&2)"
+
+
+rule stats:
+    """Rebuild the index and print counts by status and reason."""
+    input:
+        state_folder,
+    log:
+        "logs/stats/stats.log",
+    conda:
+        "../environment.yml"
+    params:
+        python=PYTHON,
+        state=RUN.state,
+    shell:
+        "{params.python:q} -m regcomments stats --state {params.state:q} 2> >(tee {log:q} >&2)"

@@ -1,0 +1,213 @@
+"""One comment folder to one combined.md."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from regcomments import __version__, layout
+from regcomments.atomic import write_atomic
+from regcomments.combined import Combined, Entry, FrontMatter, OcrNote, one_line, render
+from regcomments.combined import same_but_time as _same_but_time
+from regcomments.read.worker import OcrLookup, Worker
+from regcomments.records import Extraction, Page
+from regcomments.renditions import Pair, find_pairs
+from regcomments.status import Reason, Status
+
+TOOL = f"regcomments {__version__}"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one folder: what was written and what is worth keeping beside it.
+
+    `written` is False when the file on disk already said the same. `page_facts` come by SHA-256
+    of the file they were measured on.
+    """
+
+    combined: Combined
+    written: bool
+    pairs: tuple[Pair, ...]
+    page_facts: Mapping[str, tuple[Page, ...]]
+
+
+def extract_comment(
+    folder: Path,
+    *,
+    bodies: Mapping[str, str] | None = None,
+    now: str | None = None,
+    worker: Worker | None = None,
+) -> Path:
+    """Write `combined.md` in the comment folder `folder` unless it is there; return its path.
+
+    `bodies` maps comment ids to inline bodies; without an entry the comment counts as
+    `inline: missing`. `now` is the ISO time to stamp. Trouble with one attachment is a status in
+    the file. Raises OSError when the folder can't be read or written.
+    """
+    target = Path(folder) / layout.COMBINED
+    if target.exists():
+        return target
+    if worker is not None:
+        make_combined(Path(folder), bodies or {}, worker, now=now)
+    else:
+        state = Path(folder).absolute().parent.parent
+        with Worker(ocr=OcrLookup(state)) as own:
+            make_combined(Path(folder), bodies or {}, own, now=now)
+    return target
+
+
+def extract_attachment(path: Path) -> Extraction:
+    """Return the outcome for one file, read in a process of its own, whatever it holds."""
+    with Worker() as worker:
+        return worker.read(Path(path))
+
+
+def make_combined(
+    folder: Path, bodies: Mapping[str, str], worker: Worker, *, now: str | None = None
+) -> Outcome:
+    """Read every attachment of `folder` and write its combined.md, new or anew.
+
+    A file that says the same but for its time is left as it is; the old one stays until the new
+    one is complete. Raises OSError.
+    """
+    folder = folder.absolute()
+    content = layout.scan_folder(folder)
+    results = _read_all(folder, content, worker)
+    pairs = find_pairs(results)
+    combined = assemble(
+        comment_id=folder.name,
+        docket_id=folder.parent.name,
+        extracted_at=now or utc_now(),
+        body=bodies.get(folder.name),
+        results=results,
+        pairs=pairs,
+        others=content.others,
+    )
+    text = render(combined)
+    target = folder / layout.COMBINED
+    written = content.combined_mtime_ns is None or not _says_the_same(target, text)
+    if written:
+        write_atomic(target, text)
+    elif any(item.mtime_ns > content.combined_mtime_ns for item in content.attachments):
+        os.utime(target)  # read again, nothing new: no longer stale
+    facts = {}
+    for result in results.values():
+        facts.update(_facts(result))
+    return Outcome(combined, written, tuple(pairs), facts)
+
+
+def assemble(
+    *,
+    comment_id: str,
+    docket_id: str,
+    extracted_at: str,
+    body: str | None,
+    results: Mapping[str, Extraction],
+    pairs: list[Pair],
+    others: tuple[str, ...] = (),
+) -> Combined:
+    """Return the combined.md of these parts. `body` None means that none was found."""
+    same_as = {pair.file: pair.other for pair in pairs if pair.same}
+    entries: list[Entry] = []
+    texts: dict[str, str] = {}
+    warnings: list[str] = []
+    for name, result in results.items():
+        for file, part in _with_members(name, result):
+            entries.append(_entry(file, part, same_as.get(name) if file == name else None))
+            if not (file == name and name in same_as):
+                texts[file] = part.text
+            warnings += [f"{file}: {warning}" for warning in part.warnings]
+            if file == name and name in same_as:
+                break
+    if others:
+        warnings.append(f"not attachments, not read: {', '.join(others[:20])}")
+    inline = body or ""
+    head = FrontMatter(
+        comment_id=comment_id,
+        docket_id=docket_id,
+        extracted_at=extracted_at,
+        chars=len(inline) + sum(len(text) for text in texts.values()),
+        attachments=tuple(entries),
+        inline_missing=body is None,
+        tool=TOOL,
+        warnings=tuple(one_line(warning) for warning in warnings),
+    )
+    return Combined(head, inline, texts)
+
+
+def utc_now() -> str:
+    """Return the time as it stands in front matter, to the second."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _read_all(folder: Path, content: layout.Folder, worker: Worker) -> dict[str, Extraction]:
+    results: dict[str, Extraction] = {}
+    sizes = [attachment.size for attachment in content.attachments]
+    by_sha: dict[str, Extraction] = {}
+    for attachment in content.attachments:
+        path = folder / attachment.name
+        if attachment.size and sizes.count(attachment.size) > 1:
+            known = by_sha.get(_sha256(path))
+            if known is not None:
+                results[attachment.name] = known
+                continue
+        result = worker.read(path)
+        if result.sha256 is None and result.reason != Reason.UNREADABLE:
+            result = replace(result, sha256=_sha256(path), size=attachment.size)
+        results[attachment.name] = result
+        by_sha[result.sha256] = result
+    return results
+
+
+def _sha256(path: Path) -> str | None:
+    try:
+        with open(path, "rb") as handle:
+            return hashlib.file_digest(handle, "sha256").hexdigest()
+    except OSError:
+        return None
+
+
+def _with_members(name: str, result: Extraction) -> Iterator[tuple[str, Extraction]]:
+    yield name, result
+    for member in result.members:
+        yield from _with_members(f"{name}/{one_line(member.name)}", member.result)
+
+
+def _entry(file: str, result: Extraction, same_as: str | None) -> Entry:
+    note = None
+    if result.ocr_engine is not None and result.ocr_read:
+        engine, _, version = result.ocr_engine.partition(" ")
+        note = OcrNote(engine, version, result.ocr_read)
+    return Entry(
+        file=file,
+        status=Status(result.status),
+        chars=len(result.text),
+        reason=result.reason,
+        pages=result.pages,
+        ocr_pages=result.ocr_pages,
+        ocr=note,
+        method=result.method,
+        sha256=result.sha256,
+        same_as=same_as,
+        error=result.error,
+    )
+
+
+def _facts(result: Extraction) -> dict[str, tuple[Page, ...]]:
+    out: dict[str, tuple[Page, ...]] = {}
+    if result.sha256 and any(page.facts for page in result.page_facts):
+        out[result.sha256] = result.page_facts
+    for member in result.members:
+        out.update(_facts(member.result))
+    return out
+
+
+def _says_the_same(target: Path, text: str) -> bool:
+    try:
+        return _same_but_time(target.read_text("utf-8"), text)
+    except (OSError, UnicodeDecodeError):
+        return False

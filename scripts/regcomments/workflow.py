@@ -1,0 +1,223 @@
+"""What the Snakefile asks for: checked configuration, the plan, receipts, the closing summary.
+
+No Snakemake in here: rules/common.smk hands in the targets and a way to print.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import os
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from regcomments import layout
+from regcomments.atomic import write_atomic
+from regcomments.config import Settings, check_config, make_settings
+from regcomments.errors import UserError
+from regcomments.plan import Plan, PlanOptions, make_plan, preview
+from regcomments.redo import parse_redo
+
+WORK_FOLDER = ".shards"
+# Old receipts tell what the last runs did; more of them only cost scans.
+KEPT_GENERATIONS = 3
+
+
+@dataclass
+class Run:
+    """One invocation of Snakemake: what its rules interpolate.
+
+    Plans are made when a rule asks for its inputs, thus only for targets that need them, once.
+    `dryrun` tells whether this run only previews, `say` prints a line for people.
+    """
+
+    config: Mapping[str, Any]
+    config_file: str
+    state: str
+    work: str
+    settings: Settings
+    dryrun: Callable[[], bool]
+    say: Callable[[str], None]
+    started: float = field(default_factory=time.time)
+
+    @property
+    def settings_file(self) -> str:
+        """Path of the settings as JSON, named by their content."""
+        digest = hashlib.sha256(self.settings.to_json().encode()).hexdigest()[:12]
+        return f"{self.work}/settings-{digest}.json"
+
+    @property
+    def redo_text(self) -> str:
+        """The config key `redo`, empty when there is nothing to redo."""
+        return self.config.get("redo") or ""
+
+    @cached_property
+    def gen(self) -> str:
+        """Generation of this run's extraction receipts."""
+        return next_generation(Path(self.work, "extract"))
+
+    @cached_property
+    def ocr_gen(self) -> str:
+        """Generation of this run's OCR queue and receipts."""
+        return next_generation(Path(self.work, "ocr"))
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The shards of extraction. Raises UserError for a missing state folder or docket."""
+        state = Path(self.state)
+        check_state(state, self.config.get("docket"))
+        redo = parse_redo(self.config.get("redo"))
+        check_bib(self.settings, self.say)
+        plan = make_plan(state, plan_options(self.config, redo))
+        for line in preview(plan):
+            self.say(line)
+        if self.dryrun():
+            preview_stale(state, self.config.get("docket"), self.say)
+        return plan
+
+    def progress(self) -> str:
+        """Comments planned and the epoch second of the start, for progress lines."""
+        plan = self.__dict__.get("plan")
+        return f"{plan.comments if plan else 0},{self.started:.0f}"
+
+    def receipts(self) -> list[str]:
+        """Receipts of the shards in the plan."""
+        return [
+            f"{self.work}/extract/{self.gen}/{quote_name(shard.docket)}/"
+            f"{quote_name(shard.first)}..{quote_name(shard.last)}.json"
+            for shard in self.plan.shards
+        ]
+
+    def start(self) -> None:
+        """Prepare the work folder: settings for jobs, old receipts swept."""
+        Path(self.work).mkdir(parents=True, exist_ok=True)
+        write_atomic(Path(self.settings_file), self.settings.to_json())
+        for kind in ("extract", "ocr"):
+            for old in generations(Path(self.work, kind))[:-KEPT_GENERATIONS]:
+                shutil.rmtree(Path(self.work, kind, old), ignore_errors=True)
+
+    def finish(self) -> None:
+        """Print the summary of what this run extracted."""
+        from regcomments.shard import read_receipts, summary_lines
+
+        plan = self.__dict__.get("plan")
+        if plan is not None and plan.shards:
+            for line in summary_lines(read_receipts(Path(self.work, "extract", self.gen))):
+                self.say(line)
+
+
+def prepare(
+    config: dict[str, Any],
+    *,
+    basedir: Path,
+    dryrun: Callable[[], bool],
+    say: Callable[[str], None],
+) -> Run:
+    """Check `config` and return the run it describes. Raises UserError."""
+    check_config(config, basedir / "config" / "config.schema.yaml")
+    state = os.path.normpath(config["state"])
+    key = hashlib.sha256(os.path.abspath(state).encode()).hexdigest()[:8]
+    return Run(
+        config=config,
+        config_file=str(basedir / "config" / "config.yaml"),
+        state=state,
+        work=f"{WORK_FOLDER}/{key}",
+        settings=make_settings({**config, "state": state}, host_facts(config, basedir)),
+        dryrun=dryrun,
+        say=say,
+    )
+
+
+def plan_options(config: Mapping[str, Any], redo: Any) -> PlanOptions:
+    """Return what a checked configuration says about the plan."""
+    shard = config.get("shard", {})
+    return PlanOptions(
+        docket=config.get("docket"),
+        limit=config.get("limit"),
+        redo=redo,
+        shard_comments=shard.get("comments", 500),
+        shard_bytes=shard.get("mb", 256) << 20,
+        settle_seconds=config.get("settle_seconds", 0),
+    )
+
+
+def check_state(state: Path, docket: str | None) -> None:
+    """Raise UserError when the state folder, or the docket asked for, isn't there."""
+    if not state.is_dir():
+        raise UserError(
+            f"there is no state folder {state}: give the folder of dockets with --config state=DIR"
+        )
+    if docket is not None and not (layout.is_item_name(docket) and (state / docket).is_dir()):
+        close = difflib.get_close_matches(docket, layout.dockets(state), n=3)
+        hint = f"; close to it: {', '.join(close)}" if close else ""
+        raise UserError(f"there is no docket {docket} in {state}{hint}")
+
+
+def check_bib(settings: Settings, say: Callable[[str], None]) -> None:
+    """Raise UserError when the database of bodies can't serve; a missing default one is said.
+
+    Comments read without it are `inline: missing`, and `redo=inline` reads them again later.
+    """
+    from regcomments.bib import open_bib
+
+    if settings.bib == "none":
+        return
+    columns = settings.bib_columns
+    open_bib(
+        Path(settings.bib), table=columns.table, id_column=columns.id, body_column=columns.body
+    ).close()
+
+
+def preview_stale(state: Path, docket: str | None, say: Callable[[str], None]) -> None:
+    """Tell how many finished comments have newer or other attachments."""
+    from regcomments.index import count_stale
+
+    count = count_stale(state, docket)
+    if count:
+        say(f"stale, files newer than combined.md: {count} comments; --config redo=stale")
+
+
+def host_facts(config: Mapping[str, Any], basedir: Path) -> dict[str, Any]:
+    """Return the facts of the GPU host that the profile names; none without a host.
+
+    Raises UserError when there is no such host file.
+    """
+    name = config.get("host")
+    if not name:
+        return {}
+    import yaml
+
+    path = basedir / "config" / "hosts" / f"{name}.yaml"
+    if not path.is_file():
+        known = sorted(item.stem for item in path.parent.glob("*.yaml"))
+        raise UserError(f"host: there is no {path.name} in config/hosts; known: {', '.join(known)}")
+    return {"name": name, **yaml.safe_load(path.read_text("utf-8"))}
+
+
+def pattern(path: str) -> str:
+    """Return `path` with braces doubled, so that Snakemake sees no wildcard in it."""
+    return path.replace("{", "{{").replace("}", "}}")
+
+
+def generations(folder: Path) -> list[str]:
+    """Return the generation folders below `folder`, oldest first."""
+    if not folder.is_dir():
+        return []
+    return sorted((item.name for item in folder.iterdir() if item.name.isdigit()), key=int)
+
+
+def next_generation(folder: Path) -> str:
+    """Return a generation newer than every one on disk, so that no old receipt hides work."""
+    names = generations(folder)
+    return f"{int(names[-1]) + 1 if names else 1:04d}"
+
+
+def quote_name(name: str) -> str:
+    """Return `name` fit for a receipt's path: no braces, spaces or other signs that rules read."""
+    return quote(name, safe="-_.~")
