@@ -16,13 +16,16 @@ RULE_VERSION = "2"
 _GARBLED_SHARE = 0.2
 # Share of a page's words with symbols, digits or capitals inside from which it is no language.
 _ODD_SHARE = 0.25
+# A text of symbols, of so many kinds and this share, with no word in it, is no text either.
+_SYMBOL_SHARE, _SYMBOL_KINDS = 0.4, 3
 # Fewer such signs than this prove nothing.
 _FEW = 5
 # Letters outside the text layer that make a substantial part of any page: a paragraph of some
 # forty words. Labels of charts and forms stay below.
 PARAGRAPH = 250
-# Letters outside the text layer that count on a page without text; logos and noise stay below.
-SOME_LETTERS = 15
+# Letters outside the text layer that count on a page without text: a word or two. Recall
+# decides here; a logo costs one OCR try.
+SOME_LETTERS = 8
 # On a short page the writing outside the text layer is substantial if it is so many times more.
 _TIMES_MORE = 4
 # Part of the page that ink covers on paper that is blank but for specks.
@@ -43,6 +46,8 @@ def garbled(facts: PageFacts) -> bool:
     bad = max(facts.bad_chars, facts.unmapped_chars)
     if bad >= _FEW and bad >= _GARBLED_SHARE * facts.chars:
         return True
+    if not facts.words and facts.symbol_kinds >= _SYMBOL_KINDS:
+        return facts.symbols >= _SYMBOL_SHARE * facts.chars
     odd = max(facts.odd_words, facts.consonant_runs)
     return odd > _FEW and odd >= _ODD_SHARE * facts.words
 

@@ -19,9 +19,9 @@ Ints = npt.NDArray[np.int64]
 _TILE = 48
 # Grey levels by which ink differs from its paper; below that lie JPEG noise and watermarks.
 _CONTRAST = 48
-# A straight run at least this long (half an inch at 100 dpi) and at most so thick is a rule, a
+# A straight run at least this long (an inch at 100 dpi) and at most so thick is a rule, a
 # table line or a grid: no stroke of running text is that long.
-_RULE_LENGTH = 50
+_RULE_LENGTH = 100
 _RULE_THICKNESS = 5
 # Components beyond this number are texture (halftone, noise), not print: a page of small print
 # at 100 dpi has about 6,000.
@@ -172,7 +172,7 @@ def _letter_like(boxes: Boxes, shape: tuple[int, int]) -> Mask:
         & (height <= 0.2 * shape[0])
         & (width <= 14 * height)
         & (height <= 10 * width)
-        & (fill > 0.08)
+        & (fill > 0.05)
         & ((fill < 0.9) | (width < 0.6 * height))
     )
 
@@ -219,7 +219,7 @@ def _lines(boxes: Boxes, shape: tuple[int, int]) -> tuple[int, int, int, float, 
         on_line = float(np.mean(np.abs(row.y1 - np.median(row.y1)) <= max(1.5, 0.25 * tall)))
         length = float(row.x1.max() - row.x0.min())
         filled = float((row.x1 - row.x0).sum())
-        count = round(filled / (0.6 * tall))
+        count = max(round(filled / (0.6 * tall)), len(group[same]))
         if alike < 0.6 or on_line < 0.5 or length < 3 * tall or count < 4:
             continue
         letters.append(count)

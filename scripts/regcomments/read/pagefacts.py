@@ -64,6 +64,8 @@ class PageFacts:
     words: int = 0
     odd_words: int = 0
     consonant_runs: int = 0
+    symbols: int = 0
+    symbol_kinds: int = 0
     images: int = 0
     image_share: float = -1.0
     visible_text_share: float = -1.0
@@ -254,6 +256,9 @@ def _text_mask(
     image = Image.new("1", (shape[1], shape[0]))
     draw = ImageDraw.Draw(image)
     to_pixels = page.rotation_matrix * pymupdf.Matrix(zoom, zoom)
+    # The text page at hand may lack what notes and form fields draw.
+    if page.first_annot is not None or page.first_widget is not None:
+        textpage = None
     data = page.get_text("dict", textpage=textpage, flags=pymupdf.TEXTFLAGS_TEXT)
     for block in data["blocks"]:
         for line in block.get("lines", ()):
@@ -267,5 +272,6 @@ def _text_mask(
                     draw.rectangle((box.x0 - pad, box.y0 - pad, box.x1 + pad, box.y1 + pad), 1)
                 else:
                     quad = pymupdf.recover_quad(line["dir"], span) * to_pixels
-                    draw.polygon([quad.ul, quad.ur, quad.lr, quad.ll], 1, width=2)
+                    corners = (quad.ul, quad.ur, quad.lr, quad.ll)
+                    draw.polygon([(p.x, p.y) for p in corners], 1)
     return np.asarray(image)

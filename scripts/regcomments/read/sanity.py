@@ -52,7 +52,8 @@ class TextSanity:
     letter, `tokens` the pieces between white space, `single_tokens` those of one character,
     `words` those with two Western letters or more, `odd_words` those of them with a symbol,
     a digit or a change from small to capital letter inside, `consonant_runs` the places where
-    five consonants follow each other.
+    five consonants follow each other, `symbols` the characters of `_SYMBOLS` and `symbol_kinds`
+    how many different ones there are.
     """
 
     chars: int = 0
@@ -62,6 +63,8 @@ class TextSanity:
     words: int = 0
     odd_words: int = 0
     consonant_runs: int = 0
+    symbols: int = 0
+    symbol_kinds: int = 0
 
 
 def bad_characters(text: str) -> int:
@@ -77,8 +80,9 @@ def text_sanity(text: str) -> TextSanity:
     shapes = western.translate(_SHAPES)
     hits = shapes.count(b"aA") + shapes.count(b"#a") + shapes.count(b"0a")
     words, odd = len(tokens) - lengths.count(1), 0
+    symbols = shapes.count(b"#")
     # Exact counts only where a rough one says that something may be wrong.
-    if hits > 0.1 * len(tokens):
+    if hits > 0.1 * len(tokens) or symbols > 0.2 * sum(lengths):
         pieces = [(token, token.encode("cp1252", "replace").translate(_SHAPES)) for token in tokens]
         worded = [(token, shape) for token, shape in pieces if _LETTERS.search(shape)]
         words = len(worded)
@@ -93,4 +97,6 @@ def text_sanity(text: str) -> TextSanity:
         words=words,
         odd_words=odd,
         consonant_runs=western.translate(_SOUNDS).count(b"ccccc"),
+        symbols=symbols,
+        symbol_kinds=len(set(text).intersection(_SYMBOLS)) if symbols else 0,
     )
