@@ -1,0 +1,52 @@
+"""What one walk through a Word document gathers besides its text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from regcomments.read.word_numbering import Numbering
+from regcomments.read.word_package import Package
+from regcomments.read.word_styles import Styles
+
+
+@dataclass(frozen=True)
+class PictureUse:
+    """A picture as it is placed: its part, and the size shown in points (0 when not stated)."""
+
+    part: str
+    width: float = 0.0
+    height: float = 0.0
+
+
+@dataclass
+class WalkState:
+    """The document being walked, and what the walk has met so far, in document order.
+
+    `notes` gives each note met its number, by kind (`footnote`, `endnote`) and id. `margins` are
+    the header and footer parts, by kind. `objects` are the parts of embedded objects. `hidden`
+    counts characters left out because they are formatted as hidden.
+    """
+
+    package: Package
+    styles: Styles
+    numbering: Numbering
+    placeholder_styles: frozenset[str] = frozenset()
+    hidden: int = 0
+    notes: dict[tuple[str, str], int] = field(default_factory=dict)
+    margins: dict[str, list[str]] = field(default_factory=lambda: {"header": [], "footer": []})
+    pictures: dict[str, PictureUse] = field(default_factory=dict)
+    objects: dict[str, str] = field(default_factory=dict)
+    chunks: int = 0
+
+    def note_number(self, kind: str, note_id: str) -> int:
+        """Return the number of a note, from 1, in the order in which notes are first met."""
+        key = (kind, note_id)
+        if key not in self.notes:
+            self.notes[key] = 1 + sum(1 for other, _ in self.notes if other == kind)
+        return self.notes[key]
+
+    def add_picture(self, part: str, width: float, height: float) -> None:
+        """Remember the largest use of picture `part`."""
+        known = self.pictures.get(part)
+        if known is None or width * height > known.width * known.height:
+            self.pictures[part] = PictureUse(part, width, height)

@@ -1,0 +1,125 @@
+"""Tables of a Word document as grids of text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lxml import etree
+
+from regcomments.read.word_controls import alternative
+from regcomments.read.word_styles import is_on, small_int
+from regcomments.read.word_xml import MC, VAL, W
+
+# Word has 63 columns at most; a longer row is kept, but others aren't padded to its length.
+MAX_COLUMNS = 100
+# Characters from which a cell of several paragraphs is a text laid out in a table; in it the
+# paragraphs stay visible, while in a cell of data a line end is only a matter of its width.
+LONG_CELL = 300
+_WRAPPERS = {W + name for name in ("sdt", "sdtContent", "ins", "moveTo", "customXml", "smartTag")}
+
+
+@dataclass(frozen=True)
+class CellPlace:
+    """Where a cell element stands: its first grid column, and whether a cell above covers it."""
+
+    element: etree._Element
+    column: int
+    covered: bool
+
+
+def table_rows(table: etree._Element) -> tuple[list[list[CellPlace]], list[etree._Element]]:
+    """Return the rows of a table with the place of each cell, and the rows that are hidden.
+
+    Deleted rows and cells are left out. A vertically merged cell belongs to its first row; the
+    cells below it are `covered`.
+    """
+    rows: list[list[CellPlace]] = []
+    hidden: list[etree._Element] = []
+    merging: set[int] = set()
+    for row in _children(table, W + "tr"):
+        properties = row.find(W + "trPr")
+        column = 0
+        if properties is not None:
+            if properties.find(W + "del") is not None:
+                continue
+            flag = properties.find(W + "hidden")
+            if flag is not None and is_on(flag):
+                hidden.append(row)
+                continue
+            column = _span(properties.find(W + "gridBefore"), 0)
+        places: list[CellPlace] = []
+        for cell in _children(row, W + "tc"):
+            span, merge, deleted = _cell_facts(cell)
+            if deleted:
+                continue
+            covered = merge == "across" or (merge == "continue" and column in merging)
+            if merge == "restart" or (merge == "continue" and not covered):
+                merging.add(column)
+            elif merge != "continue":
+                merging.discard(column)
+            places.append(CellPlace(cell, column, covered))
+            column += span
+        rows.append(places)
+    return rows, hidden
+
+
+def grid(rows: list[list[tuple[int, str]]]) -> list[list[str]]:
+    """Return rows of equal length from (grid column, text) cells.
+
+    Grid columns in which no cell begins are dropped: Word makes one for every border that any
+    row has. A cell that spans several of the others is followed by empty cells.
+    """
+    starts = sorted({column for row in rows for column, _ in row})
+    index = {column: place for place, column in enumerate(starts)}
+    width = min(len(starts), MAX_COLUMNS)
+    result: list[list[str]] = []
+    for row in rows:
+        cells = [""] * max([width, *(index[column] + 1 for column, _ in row)])
+        for column, text in row:
+            cells[index[column]] = text
+        result.append(cells)
+    return result
+
+
+def one_line(paragraphs: list[str]) -> str:
+    """Return the paragraphs of a cell as one line."""
+    lines = [re.sub(r"\s+", " ", text).strip() for text in paragraphs]
+    lines = [line for line in lines if line]
+    long = sum(map(len, lines)) > LONG_CELL
+    return (" <br> " if long else " ").join(lines)
+
+
+def _children(node: etree._Element, tag: str, depth: int = 0) -> Iterator[etree._Element]:
+    """Yield the rows of a table or the cells of a row, also from inside wrappers."""
+    for child in node:
+        if child.tag == tag:
+            yield child
+        elif depth < 20 and child.tag in _WRAPPERS:
+            yield from _children(child, tag, depth + 1)
+        elif depth < 20 and child.tag == MC + "AlternateContent":
+            branch = alternative(child)
+            if branch is not None:
+                yield from _children(branch, tag, depth + 1)
+
+
+def _span(node: etree._Element | None, default: int) -> int:
+    value = small_int(node.get(VAL), default) if node is not None else default
+    return min(max(value if value is not None else default, 0), MAX_COLUMNS)
+
+
+def _cell_facts(cell: etree._Element) -> tuple[int, str, bool]:
+    """Return the columns a cell spans, its merging (restart, continue, across, ""), deletion."""
+    properties = cell.find(W + "tcPr")
+    if properties is None:
+        return 1, "", False
+    merge = ""
+    for node in properties.iterchildren(W + "vMerge", W + "hMerge"):
+        value = node.get(VAL) or "continue"
+        if node.tag == W + "hMerge":
+            merge = "across" if value == "continue" else merge
+        else:
+            merge = merge or value
+    deleted = properties.find(W + "cellDel") is not None
+    return max(_span(properties.find(W + "gridSpan"), 1), 1), merge, deleted
