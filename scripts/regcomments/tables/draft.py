@@ -61,6 +61,30 @@ def trim(draft: Draft) -> Draft:
     return replace(draft, n_rows=r1 - r0, n_cols=c1 - c0, places=places)
 
 
+def without_slivers(draft: Draft, xs: Sequence[float], ys: Sequence[float], limit: float) -> Draft:
+    """Return the draft without rows and columns that hold no text and are narrower than `limit`.
+
+    `xs` and `ys` are the borders, in points. Double lines and cell spacing leave such gaps.
+    """
+    rows = [False] * draft.n_rows
+    cols = [False] * draft.n_cols
+    for p in draft.filled:
+        rows[p.row] = cols[p.col] = True
+    keep_r = [rows[k] or ys[k + 1] - ys[k] >= limit for k in range(draft.n_rows)]
+    keep_c = [cols[k] or xs[k + 1] - xs[k] >= limit for k in range(draft.n_cols)]
+    if all(keep_r) and all(keep_c):
+        return draft
+    r_at = [sum(keep_r[:k]) for k in range(draft.n_rows + 1)]
+    c_at = [sum(keep_c[:k]) for k in range(draft.n_cols + 1)]
+    places = []
+    for p in draft.places:
+        r0, r1 = r_at[p.row], r_at[p.row + p.rows]
+        c0, c1 = c_at[p.col], c_at[p.col + p.cols]
+        if r1 > r0 and c1 > c0:
+            places.append(replace(p, row=r0, col=c0, rows=r1 - r0, cols=c1 - c0))
+    return replace(draft, n_rows=r_at[-1], n_cols=c_at[-1], places=tuple(places))
+
+
 def to_table(draft: Draft, page: int, index: int, tol: Tolerances = DEFAULT) -> Table:
     """Return the finished table without addresses; empty places become empty cells."""
     edges: dict[int, float] = {}

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from regcomments.tables import address
 from regcomments.tables.columns import overlap
-from regcomments.tables.draft import Draft, to_table, trim
+from regcomments.tables.draft import Draft, to_table
 from regcomments.tables.items import Box, PageItems, Table
 from regcomments.tables.lattice import grids_of, segments_of
 from regcomments.tables.lines import lines_of, sort_items
@@ -42,7 +42,7 @@ def page_drafts(page: PageItems, tol: Tolerances = DEFAULT) -> list[Draft]:
     for grid in grids_of(flat, upright, tol):
         draft = fill(grid, items, tol)
         if draft is not None:
-            drafts.append(trim(draft))
+            drafts.append(draft)
     free = [
         i
         for i in items
@@ -51,7 +51,7 @@ def page_drafts(page: PageItems, tol: Tolerances = DEFAULT) -> list[Draft]:
     for box in sorted(page.boxes or ()):
         if any(_share(box, d.box) > 0.3 for d in drafts):
             continue
-        draft = boxed_table(box, free, tol)
+        draft = boxed_table(box, free, flat, tol)
         if draft is not None:
             drafts.append(draft)
     free = [
@@ -59,7 +59,7 @@ def page_drafts(page: PageItems, tol: Tolerances = DEFAULT) -> list[Draft]:
         for i in free
         if not any(d.box.holds((i.x0 + i.x1) / 2, (i.y0 + i.y1) / 2, 1.0) for d in drafts)
     ]
-    drafts += stream_tables(lines_of(free, (), tol), tol)
+    drafts += stream_tables(lines_of(free, (), tol), flat, tol)
     return sorted(
         (d for d in drafts if len(d.filled) >= 2), key=lambda d: (d.box.y0, d.box.x0, d.box)
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -86,36 +86,57 @@ def rulings_of(page: pymupdf.Page, tol: Tolerances = DEFAULT) -> list[Ruling]:
     if not paths or len(paths) > tol.max_paths:
         return []
     thick = tol.rule_thick_pt
-    out: list[Ruling] = []
     if all(min(b[2] - b[0], b[3] - b[1]) <= thick for b in paths):
         return [Ruling(*b) for b in paths]
+    out: list[Ruling] = []
+    fills: list[tuple[float, float, float, float]] = []
     for path in page.get_cdrawings():
-        out.extend(_path_rulings(path, thick))
+        _take_path(path, thick, out, fills)
+    for box in _outermost(fills):
+        out.extend(_edges(box, thick))
     return out
 
 
-def _path_rulings(path: dict[str, Any], thick: float) -> Iterator[Ruling]:
-    stroked = "s" in path["type"] and path.get("stroke_opacity", 1) != 0
-    fill = path.get("fill") if "f" in path["type"] else None
-    tinted = fill is not None and min(fill) < 0.97
+def _take_path(path: dict[str, Any], thick: float, out: list[Ruling], fills: list) -> None:
+    """Sort one drawn path into lines and coloured boxes; curves and slopes give neither."""
     x0, y0, x1, y1 = path["rect"]
-    if fill is not None and min(x1 - x0, y1 - y0) <= thick:
-        if tinted:
-            yield Ruling(x0, y0, x1, y1)
+    if "f" in path["type"]:
+        if min(x1 - x0, y1 - y0) <= thick:
+            # White ones count: they part the cells of tables on coloured ground.
+            out.append(Ruling(x0, y0, x1, y1))
+            return
+        fill = path.get("fill")
+        if fill is not None and min(fill) < 0.97:
+            for item in path["items"]:
+                if item[0] in ("re", "qu"):
+                    fills.append(_box_of(item))
+    if "s" not in path["type"] or path.get("stroke_opacity", 1) == 0:
         return
     for item in path["items"]:
-        kind = item[0]
-        if kind == "l" and stroked:
+        if item[0] == "l":
             (ax, ay), (bx, by) = item[1], item[2]
             if abs(ax - bx) <= 1 or abs(ay - by) <= 1:
-                yield Ruling(min(ax, bx), min(ay, by), max(ax, bx), max(ay, by))
-        elif kind in ("re", "qu"):
-            box = item[1] if kind == "re" else _quad_box(item[1])
-            if stroked or tinted:
-                yield from _edges(box, thick)
+                out.append(Ruling(min(ax, bx), min(ay, by), max(ax, bx), max(ay, by)))
+        elif item[0] in ("re", "qu"):
+            out.extend(_edges(_box_of(item), thick))
 
 
-def _quad_box(quad: Any) -> tuple[float, float, float, float]:
+def _outermost(boxes: list[tuple[float, float, float, float]]) -> list:
+    """Return the boxes that lie in no other: Word shades a cell, then each paragraph in it."""
+    kept: list[tuple[float, float, float, float]] = []
+    for box in sorted(set(boxes), key=lambda b: ((b[0] - b[2]) * (b[3] - b[1]), b)):
+        x0, y0, x1, y1 = box
+        if not any(
+            k[0] - 1 <= x0 and k[1] - 1 <= y0 and x1 <= k[2] + 1 and y1 <= k[3] + 1 for k in kept
+        ):
+            kept.append(box)
+    return kept
+
+
+def _box_of(item: Any) -> tuple[float, float, float, float]:
+    if item[0] == "re":
+        return tuple(item[1])
+    quad = item[1]
     xs, ys = [p[0] for p in quad], [p[1] for p in quad]
     return min(xs), min(ys), max(xs), max(ys)
 

@@ -9,19 +9,19 @@ from dataclasses import replace
 from regcomments.tables.columns import Span, columns_of, place
 from regcomments.tables.draft import Draft, Place
 from regcomments.tables.items import Box, TextItem, hull
+from regcomments.tables.lattice import Segment
 from regcomments.tables.lines import Line, Piece, lines_of, text_height
+from regcomments.tables.prose import prose_pieces, wordy
+from regcomments.tables.rows import Row, figures, heading_lines, row_of, rows_from
 from regcomments.tables.tolerances import DEFAULT, Tolerances
 
-FIGURE = re.compile(
-    r"[-+−–—(<>≤≥~]*[$€£¥#]?\s*[-+−(]?\d[\d.,\s/:–-]*[%)*†‡a-z]{0,3}|[-–—.*†‡]+|n\.?/?a\.?|N/?A"
-)
 LEADER = re.compile(r"\.{4,}|(?:\. ){4,}|…{2,}|_{5,}")
 
 
 def runs_of(lines: Sequence[Line], tol: Tolerances = DEFAULT) -> list[list[Line]]:
     """Return runs of lines that may be tables: each begins and ends with a line of two pieces.
 
-    A line of one piece stays in a run when a line of several follows close below.
+    Lines of one piece stay in a run when a line of several follows close below.
     """
     out: list[list[Line]] = []
     run: list[Line] = []
@@ -38,43 +38,90 @@ def runs_of(lines: Sequence[Line], tol: Tolerances = DEFAULT) -> list[list[Line]
         last = (pending or run)[-1:]
         if last and line.box.y0 - last[0].box.y1 > tol.row_gap_h * height:
             close()
-        if len(line.pieces) > 1 and not _prose(line, tol):
+        if len(line.pieces) > 1:
             run += [*pending, line]
             pending = []
         elif run:
             pending.append(line)
-            if len(pending) > 2 or _prose(line, tol):
+            if len(pending) > tol.max_singles or wordy(line.pieces[0], tol):
                 close()
     close()
     return out
 
 
-def _prose(line: Line, tol: Tolerances) -> bool:
-    """Every piece of the line reads as a sentence."""
-    return all(len(p.text.split()) > tol.prose_words for p in line.pieces)
+def columns_of_run(
+    lines: Sequence[Line], rules: Sequence[Segment], tol: Tolerances = DEFAULT
+) -> list[Span]:
+    """Return the columns of a run, drawn from its body when it has enough of one.
+
+    Headings are wider than what they head and would close the white between columns.
+    """
+    columns = columns_of(lines, tol)
+    if len(columns) < 2:
+        return columns
+    rows = [row_of(line, columns, tol) for line in lines]
+    head = heading_lines(rows, columns, rules)
+    body = [line for line in lines[head:] if len(line.pieces) > 1]
+    if len(body) >= 3:
+        finer = columns_of(body, tol)
+        if len(finer) >= len(columns):
+            columns = finer
+    return join_halves(columns, lines, tol)
 
 
-def draft_of(lines: Sequence[Line], columns: Sequence[Span]) -> Draft:
-    """Return one row a line, wrapped lines merged into the row above."""
-    rows: list[dict[tuple[int, int], list[TextItem]]] = []
+def join_halves(
+    columns: Sequence[Span], lines: Sequence[Line], tol: Tolerances = DEFAULT
+) -> list[Span]:
+    """Join a first column whose texts never share a line with anything to the second.
+
+    Section names at the left edge and right-aligned labels make such a pair of columns.
+    """
+    if len(columns) < 3:
+        return list(columns)
     for line in lines:
-        row: dict[tuple[int, int], list[TextItem]] = {}
-        for piece in line.pieces:
-            row.setdefault(place(piece.box, columns), []).extend(piece.words)
-        if len(row) == 1 and rows:
-            ((key, words),) = row.items()
-            near = words[0].y0 - max(w.y1 for v in rows[-1].values() for w in v)
-            height = words[0].y1 - words[0].y0
-            if key in rows[-1] and near < 0.5 * height and (key[0] > 0 or len(rows[-1]) > 1):
-                rows[-1][key].extend(words)
-                continue
-        rows.append(row)
+        spans = [place(p.box, columns) for p in line.pieces]
+        if any(a == 0 and b == 0 for a, b in spans) and len(spans) > 1:
+            return list(columns)
+    return [(columns[0][0], columns[1][1]), *columns[2:]]
+
+
+def draft_of(
+    lines: Sequence[Line],
+    columns: Sequence[Span],
+    rules: Sequence[Segment] = (),
+    tol: Tolerances = DEFAULT,
+) -> Draft:
+    """Return the table that lines make on given columns."""
+    rows, _ = rows_from(lines, columns, rules, tol)
+    return draft_from(rows, len(columns))
+
+
+def draft_from(rows: Sequence[Row], n_cols: int) -> Draft:
+    """Return the draft of finished rows."""
     places = [
-        Place(r, a, 1, b - a + 1, tuple(words))
+        Place(r, a, row.spans.get((a, b), 1), b - a + 1, tuple(words))
         for r, row in enumerate(rows)
-        for (a, b), words in sorted(row.items())
+        for (a, b), words in sorted(row.cells.items())
     ]
-    return Draft(hull(line.box for line in lines), len(rows), len(columns), tuple(places))
+    words = [w for p in places for w in p.words]
+    return Draft(hull(words), len(rows), n_cols, tuple(places))
+
+
+def trim_ends(rows: list[Row], head: int, n_cols: int, tol: Tolerances = DEFAULT) -> list[Row]:
+    """Drop rows at either end that are titles or notes: one text, or text across columns."""
+
+    def stray(row: Row) -> bool:
+        texts = [" ".join(w.text for w in ws) for ws in row.cells.values()]
+        if len(row.columns()) == 1:
+            return True
+        wide = any(b - a >= max(1, n_cols // 2) for a, b in row.cells)
+        return wide and any(len(t.split()) > tol.prose_words for t in texts)
+
+    while rows and stray(rows[-1]):
+        rows = rows[:-1]
+    while len(rows) > 1 and stray(rows[0]) and 0 in rows[0].columns():
+        rows = rows[1:]
+    return rows
 
 
 def believable(draft: Draft, tol: Tolerances = DEFAULT) -> bool:
@@ -86,50 +133,74 @@ def believable(draft: Draft, tol: Tolerances = DEFAULT) -> bool:
     if leaders >= 0.3 * draft.n_rows:
         return False
     body = [t for p, t in texts if p.col > 0]
-    if not body:
+    if not body or len(texts) < tol.fill_share * draft.n_rows * draft.n_cols:
         return False
-    figures = sum(bool(FIGURE.fullmatch(t)) for t in body)
     prose = sum(len(t.split()) > tol.prose_words for t in body)
     if prose > 0.3 * len(body):
         return False
-    if figures >= tol.figure_share * len(body):
+    if sum(map(figures, body)) >= tol.figure_share * len(body):
         return True
     return (
         draft.n_rows >= 3 and draft.n_cols >= 3 and len(texts) >= 0.6 * draft.n_rows * draft.n_cols
     )
 
 
-def stream_tables(lines: Sequence[Line], tol: Tolerances = DEFAULT) -> list[Draft]:
-    """Return the unruled tables among the lines."""
+def stream_tables(
+    lines: Sequence[Line], rules: Sequence[Segment] = (), tol: Tolerances = DEFAULT
+) -> list[Draft]:
+    """Return the unruled tables among the lines; `rules` are the horizontal ones."""
+    prose = prose_pieces(lines, tol)
+    kept = []
+    for line in lines:
+        pieces = tuple(p for p in line.pieces if p not in prose)
+        if pieces:
+            kept.append(Line(hull(p.box for p in pieces), pieces))
     out = []
-    for run in runs_of(lines, tol):
-        columns = columns_of(run, tol)
-        if len(columns) < 2:
-            continue
-        draft = draft_of(run, columns)
-        if believable(draft, tol):
+    for run in runs_of(kept, tol):
+        draft = table_of_run(run, rules, tol)
+        if draft is not None:
             out.append(draft)
     return out
 
 
-def boxed_table(box: Box, items: Sequence[TextItem], tol: Tolerances = DEFAULT) -> Draft | None:
+def table_of_run(
+    run: Sequence[Line], rules: Sequence[Segment], tol: Tolerances = DEFAULT
+) -> Draft | None:
+    """Return the table that a run of lines makes, or None when it is not believable as one."""
+    columns = columns_of_run(run, rules, tol)
+    if len(columns) < 2:
+        return None
+    rows, head = rows_from(run, columns, rules, tol)
+    rows = trim_ends(rows, head, len(columns), tol)
+    if len(rows) < 2:
+        return None
+    draft = draft_from(rows, len(columns))
+    return draft if believable(draft, tol) else None
+
+
+def boxed_table(
+    box: Box, items: Sequence[TextItem], rules: Sequence[Segment] = (), tol: Tolerances = DEFAULT
+) -> Draft | None:
     """Return the table inside a detected box, with a header that the box clips, or None."""
     inside = [i for i in items if box.holds((i.x0 + i.x1) / 2, (i.y0 + i.y1) / 2, 1.0)]
     if not inside:
         return None
     height = text_height(inside)
     lines = lines_of(inside, (), tol)
-    columns = columns_of(lines, tol)
+    columns = columns_of_run(lines, rules, tol)
     if len(columns) < 2:
         return None
     # A line just above the box, none of whose text leaves the box sideways, is its header.
     room = Box(box.x0 - 1, box.y0 - tol.clip_h * height, box.x1 + 1, box.y0)
     above = [
-        i for i in items
-        if i not in inside and room.holds((i.x0 + i.x1) / 2, (i.y0 + i.y1) / 2)
-        and i.x0 >= box.x0 - height and i.x1 <= box.x1 + height
-    ]  # fmt: skip
-    draft = draft_of(lines, columns)
+        i
+        for i in items
+        if i not in inside
+        and room.holds((i.x0 + i.x1) / 2, (i.y0 + i.y1) / 2)
+        and i.x0 >= box.x0 - height
+        and i.x1 <= box.x1 + height
+    ]
+    draft = draft_of(lines, columns, rules, tol)
     if draft.n_rows < 2:
         return None
     return _with_header(draft, [p for n in lines_of(above, (), tol) for p in n.pieces], columns)

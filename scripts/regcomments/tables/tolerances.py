@@ -31,6 +31,8 @@ class Tolerances:
     border_share: float = 0.6
     # Rows and columns of a ruled grid narrower than this are gaps between double lines.
     sliver_pt: float = 4.0
+    # An empty row or column of a ruled grid narrower than this is cell spacing: no text fits in.
+    sliver_h: float = 0.9
     # More drawn paths than this are a map or a chart, not a table, and cost seconds to list.
     max_paths: int = 6000
     # More rulings than this on one page are hatching; the grid search is quadratic in them.
@@ -47,6 +49,12 @@ class Tolerances:
     bridge_share: float = 0.08
     # A cell of more words than this reads as prose.
     prose_words: int = 7
+    # Lines of one row stand closer than this; the leading of wrapped text is 0 to 0.3 heights.
+    wrap_h: float = 0.45
+    # So many lines of one text may follow each other inside a table: section, subsection, wrap.
+    max_singles: int = 4
+    # Unruled grids emptier than this are chart axes.
+    fill_share: float = 0.35
     # An unruled block needs this share of figures or short entries outside its first column.
     figure_share: float = 0.35
 
