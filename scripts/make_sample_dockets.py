@@ -40,7 +40,7 @@ CREATE INDEX items_docket ON items (docket_id);
 def main(argv: Sequence[str] | None = None) -> int:
     """Write the dockets below `--out` and print what was made. Returns 0. Raises OSError."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, default=Path(".demo"), help="folder (%(default)s)")
+    parser.add_argument("--out", type=Path, default=Path("demo"), help="folder (%(default)s)")
     out = parser.parse_args(argv).out
     everything = comments()
     counts, size = write_comments(out / "comments", everything)
