@@ -217,7 +217,9 @@ def scan_with_stub_layer(path: Path) -> None:
     with pymupdf.open() as doc:
         page = doc.new_page()
         pixels = pymupdf.Pixmap(pymupdf.csGRAY, pymupdf.IRect(0, 0, 300, 400), False)
-        pixels.clear_with(200)
+        pixels.clear_with(255)
+        for y in range(60, 340, 12):  # bars in the place of lines of text
+            pixels.set_rect(pymupdf.IRect(30, y, 270, y + 5), (20,))
         page.insert_image(page.rect, pixmap=pixels)
         page.insert_text((72, 72), "SCAN-9F31A1", fontsize=8)
         doc.save(path)

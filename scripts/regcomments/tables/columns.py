@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
-from regcomments.tables.items import Box
+from regcomments.tables.items import Box, TextItem
 from regcomments.tables.lines import Line, Piece
 from regcomments.tables.tolerances import DEFAULT, Tolerances
 
@@ -16,22 +17,29 @@ def overlap(a0: float, a1: float, b0: float, b1: float) -> float:
     return max(0.0, min(a1, b1) - max(a0, b0))
 
 
-def spanning(piece: Piece, lines: Sequence[Line], tol: Tolerances = DEFAULT) -> bool:
-    """Tell whether a piece lies over two pieces of other lines, as merged headings do.
+def merged_headings(lines: Sequence[Line], tol: Tolerances = DEFAULT) -> set[Piece]:
+    """Return the pieces that lie over two pieces of other lines, as merged headings do.
 
-    The vote is among the lines that have anything below or above it.
+    The vote is among the lines that have anything below or above the piece.
     """
-    several = one = 0
-    lo, hi = piece.box.x0, piece.box.x1
-    for line in lines:
-        under = [p for p in line.pieces if overlap(lo, hi, p.box.x0, p.box.x1) > 1.0]
-        if piece in under or not under:
-            continue
-        if len(under) > 1:
-            several += 1
-        else:
-            one += 1
-    return several > 0 and several >= tol.span_vote * (several + one)
+    # Pieces of a line are apart, so both edge lists are sorted and bisection counts overlaps.
+    edges = [([p.box.x0 for p in n.pieces], [p.box.x1 for p in n.pieces]) for n in lines]
+    found = set()
+    for k, line in enumerate(lines):
+        for piece in line.pieces:
+            lo, hi = piece.box.x0 + 1.0, piece.box.x1 - 1.0
+            several = one = 0
+            for j, (x0, x1) in enumerate(edges):
+                if j == k:
+                    continue
+                under = bisect_left(x0, hi) - bisect_right(x1, lo)
+                if under > 1:
+                    several += 1
+                elif under == 1:
+                    one += 1
+            if several and several >= tol.span_vote * (several + one):
+                found.add(piece)
+    return found
 
 
 def columns_of(lines: Sequence[Line], tol: Tolerances = DEFAULT) -> list[Span]:
@@ -41,7 +49,8 @@ def columns_of(lines: Sequence[Line], tol: Tolerances = DEFAULT) -> list[Span]:
     Pieces that fall between columns make columns of their own.
     """
     rows = [line for line in lines if len(line.pieces) > 1]
-    plain = [p for line in rows for p in line.pieces if not spanning(p, rows, tol)]
+    merged = merged_headings(rows, tol)
+    plain = [p for line in rows for p in line.pieces if p not in merged]
     if not plain:
         return []
     allowed = int(tol.bridge_share * len(rows))
@@ -78,7 +87,8 @@ def _union(spans: Sequence[Span]) -> list[Span]:
 def _widen(columns: list[Span], pieces: Sequence[Piece]) -> list[Span]:
     out = list(columns)
     for p in pieces:
-        hit = [k for k, (a, b) in enumerate(columns) if overlap(p.box.x0, p.box.x1, a, b) > 0]
+        x0, x1 = p.box.x0, p.box.x1
+        hit = [k for k, (a, b) in enumerate(columns) if a < x1 and x0 < b]
         if len(hit) == 1:
             k = hit[0]
             lo = max(p.box.x0, columns[k - 1][1]) if k else p.box.x0
@@ -87,15 +97,16 @@ def _widen(columns: list[Span], pieces: Sequence[Piece]) -> list[Span]:
     return out
 
 
-def place(box: Box, columns: Sequence[Span]) -> tuple[int, int]:
+def place(box: Box | TextItem, columns: Sequence[Span]) -> tuple[int, int]:
     """Return the first and the last column that a box lies in (the nearest when in none)."""
+    x0, x1 = box[0], box[2]
     hit = [
         k
         for k, (a, b) in enumerate(columns)
-        if overlap(box.x0, box.x1, a, b) > 0.3 * min(b - a, box.x1 - box.x0)
+        if a < x1 and x0 < b and min(b, x1) - max(a, x0) > 0.3 * min(b - a, x1 - x0)
     ]
     if hit:
         return hit[0], hit[-1]
-    mid = (box.x0 + box.x1) / 2
+    mid = (x0 + x1) / 2
     k = min(range(len(columns)), key=lambda k: abs((columns[k][0] + columns[k][1]) / 2 - mid))
     return k, k

@@ -8,11 +8,11 @@ from dataclasses import replace
 from regcomments.tables import address
 from regcomments.tables.columns import overlap
 from regcomments.tables.draft import Draft, to_table
-from regcomments.tables.items import Box, PageItems, Table
-from regcomments.tables.lattice import grids_of, segments_of
-from regcomments.tables.lines import lines_of, sort_items
-from regcomments.tables.ruled import fill
-from regcomments.tables.stream import boxed_table, stream_tables
+from regcomments.tables.items import Box, PageItems, Table, TextItem
+from regcomments.tables.lattice import Segment, grids_of, segments_of
+from regcomments.tables.lines import lines_of, sort_items, text_height
+from regcomments.tables.ruled import fill, is_chart, stacked
+from regcomments.tables.stream import boxed_table, columns_of_run, draft_of, stream_tables
 from regcomments.tables.tolerances import DEFAULT, Tolerances
 
 
@@ -38,31 +38,66 @@ def page_drafts(page: PageItems, tol: Tolerances = DEFAULT) -> list[Draft]:
     if len(items) > tol.max_items:
         return []
     flat, upright = segments_of(page.rulings, tol)
-    drafts = []
+    drafts: list[Draft] = []
+    charts: list[Box] = []
     for grid in grids_of(flat, upright, tol):
         draft = fill(grid, items, tol)
-        if draft is not None:
-            drafts.append(draft)
-    free = [
-        i
-        for i in items
-        if not any(d.box.holds((i.x0 + i.x1) / 2, (i.y0 + i.y1) / 2, 1.0) for d in drafts)
-    ]
+        if draft is None:
+            continue
+        if is_chart(draft, tol):
+            # Its axis labels stand around it.
+            b, room = grid.box, 2.5 * text_height(items)
+            charts.append(Box(b.x0 - room, b.y0 - room, b.x1 + room, b.y1 + room))
+            continue
+        if stacked(draft, tol):
+            draft = _finer(draft, items, flat, upright, tol) or draft
+        drafts.append(draft)
+    free = _outside(_outside(items, [d.box for d in drafts]), charts)
     for box in sorted(page.boxes or ()):
         if any(_share(box, d.box) > 0.3 for d in drafts):
             continue
         draft = boxed_table(box, free, flat, tol)
         if draft is not None:
             drafts.append(draft)
-    free = [
-        i
-        for i in free
-        if not any(d.box.holds((i.x0 + i.x1) / 2, (i.y0 + i.y1) / 2, 1.0) for d in drafts)
-    ]
+    free = _outside(free, [d.box for d in drafts])
     drafts += stream_tables(lines_of(free, (), tol), flat, tol)
     return sorted(
         (d for d in drafts if len(d.filled) >= 2), key=lambda d: (d.box.y0, d.box.x0, d.box)
     )
+
+
+def _outside(items: Sequence[TextItem], boxes: Sequence[Box]) -> list[TextItem]:
+    return [
+        i
+        for i in items
+        if not any(b.holds((i.x0 + i.x1) / 2, (i.y0 + i.y1) / 2, 1.0) for b in boxes)
+    ]
+
+
+def _finer(
+    draft: Draft,
+    items: Sequence[TextItem],
+    flat: Sequence[Segment],
+    upright: Sequence[Segment],
+    tol: Tolerances,
+) -> Draft | None:
+    """Read a sparsely ruled grid by its text; its lines part columns and rows where drawn."""
+    box = draft.box
+    inside = [i for i in items if box.holds((i.x0 + i.x1) / 2, (i.y0 + i.y1) / 2)]
+    cuts = [
+        s.at
+        for s in upright
+        if box.x0 < s.at < box.x1 and overlap(s.lo, s.hi, box.y0, box.y1) > 0.5 * (box.y1 - box.y0)
+    ]
+    rules = [s for s in flat if box.y0 - 2 <= s.at <= box.y1 + 2]
+    lines = lines_of(inside, cuts, tol)
+    columns = columns_of_run(lines, rules, tol)
+    if len(columns) < draft.n_cols:
+        return None
+    finer = draft_of(lines, columns, rules, tol)
+    if len(finer.filled) <= len(draft.filled):
+        return None
+    return replace(finer, box=box, ruled=True)
 
 
 def _share(a: Box, b: Box) -> float:

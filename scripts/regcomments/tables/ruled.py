@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from regcomments.tables.draft import Draft, Place, by_span, trim, without_slivers
 from regcomments.tables.items import Box, TextItem
 from regcomments.tables.lattice import Grid
-from regcomments.tables.lines import lines_of, text_height
+from regcomments.tables.lines import lines_of, text_height, text_of
+from regcomments.tables.rows import figures
 from regcomments.tables.tolerances import DEFAULT, Tolerances
+
+CAPTION = re.compile(r"(table|exhibit|figure|fig\.?|chart|schedule|appendix|annex)\s+[\dA-Z]", re.I)
+NOTE = re.compile(r"(notes?|sources?|legend|key|exhibit reads|\d{0,2}\s?[*†‡§¹²³])\b|[*†‡§]", re.I)
 
 
 def fill(grid: Grid, items: Sequence[TextItem], tol: Tolerances = DEFAULT) -> Draft | None:
-    """Return the grid with the items inside it, or None when it holds fewer than two texts."""
+    """Return the grid with the items inside it; None when it is no table but a frame or a chart."""
     at = {}
     for k, (r, c, h, w) in enumerate(grid.spans):
         for i in range(r, r + h):
@@ -35,7 +41,61 @@ def fill(grid: Grid, items: Sequence[TextItem], tol: Tolerances = DEFAULT) -> Dr
     draft = Draft(grid.box, len(grid.ys) - 1, len(grid.xs) - 1, tuple(places), ruled=True)
     inside = [w for ws in words.values() for w in ws]
     draft = trim(without_slivers(draft, grid.xs, grid.ys, tol.sliver_h * text_height(inside)))
-    return draft if draft.n_rows >= 2 and draft.n_cols >= 2 and len(draft.filled) >= 3 else None
+    draft = peel(draft)
+    if draft.n_rows < 2 or draft.n_cols < 2 or len(draft.filled) < 3:
+        return None
+    return draft
+
+
+def is_chart(draft: Draft, tol: Tolerances = DEFAULT) -> bool:
+    """Tell whether a grid is the mesh behind a chart: many places, hardly a text in them."""
+    return len(draft.places) > 12 and len(draft.filled) < tol.chart_share * len(draft.places)
+
+
+def peel(draft: Draft) -> Draft:
+    """Return the draft without a caption in its first row and notes in its last."""
+    while draft.n_rows > 2:
+        first = [p for p in draft.filled if p.row == 0]
+        last = [p for p in draft.filled if p.row + p.rows == draft.n_rows]
+        if _whole_row(first, draft) and CAPTION.match(text_of(first[0].words)):
+            draft = _without_row(draft, 0)
+        elif _whole_row(last, draft) and _is_note(text_of(last[0].words)):
+            draft = _without_row(draft, draft.n_rows - 1)
+        else:
+            break
+    return draft
+
+
+def _whole_row(places: Sequence[Place], draft: Draft) -> bool:
+    return len(places) == 1 and places[0].cols == draft.n_cols and places[0].rows == 1
+
+
+def _is_note(text: str) -> bool:
+    return bool(NOTE.match(text)) or len(text.split()) > 20
+
+
+def _without_row(draft: Draft, row: int) -> Draft:
+    gone = next(p for p in draft.filled if p.row == row)
+    places = tuple(
+        replace(p, row=p.row - (p.row > row)) for p in draft.places if p.row != row
+    )  # fmt: skip
+    box = draft.box
+    if gone.box is not None:
+        box = box._replace(y0=gone.box.y1) if row == 0 else box._replace(y1=gone.box.y0)
+    return replace(draft, box=box, n_rows=draft.n_rows - 1, places=places)
+
+
+def stacked(draft: Draft, tol: Tolerances = DEFAULT) -> bool:
+    """Tell whether places hold columns of figures: the grid has fewer lines than the table rows."""
+    for place in draft.filled:
+        if len(place.words) >= 3:
+            lines = lines_of(place.words, (), tol)
+            if len(lines) < 3:
+                continue
+            last = [figures(line.pieces[-1].text) for line in lines]
+            if sum(last) >= 0.7 * len(last):
+                return True
+    return False
 
 
 def split_columns(place: Place, grid: Grid, tol: Tolerances = DEFAULT) -> list[Place]:

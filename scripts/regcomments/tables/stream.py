@@ -12,7 +12,7 @@ from regcomments.tables.items import Box, TextItem, hull
 from regcomments.tables.lattice import Segment
 from regcomments.tables.lines import Line, Piece, lines_of, text_height
 from regcomments.tables.prose import prose_pieces, wordy
-from regcomments.tables.rows import Row, figures, heading_lines, row_of, rows_from
+from regcomments.tables.rows import Row, figures, heading_lines, is_data, row_of, rows_from
 from regcomments.tables.tolerances import DEFAULT, Tolerances
 
 LEADER = re.compile(r"\.{4,}|(?:\. ){4,}|…{2,}|_{5,}")
@@ -156,11 +156,52 @@ def stream_tables(
         if pieces:
             kept.append(Line(hull(p.box for p in pieces), pieces))
     out = []
-    for run in runs_of(kept, tol):
+    for run in bridged(runs_of(kept, tol), kept, rules, tol):
         draft = table_of_run(run, rules, tol)
         if draft is not None:
             out.append(draft)
     return out
+
+
+def bridged(
+    runs: list[list[Line]],
+    lines: Sequence[Line],
+    rules: Sequence[Segment],
+    tol: Tolerances = DEFAULT,
+) -> list[list[Line]]:
+    """Join runs that a wide gap parts when the lower one goes on with the columns of the upper.
+
+    The lower run must begin with figures, not with a heading of its own.
+    """
+    at = {id(line): k for k, line in enumerate(lines)}
+    out: list[list[Line]] = []
+    for run in runs:
+        if out:
+            upper = out[-1]
+            a, b = at[id(upper[-1])], at[id(run[0])]
+            gap = run[0].box.y0 - lines[b - 1].box.y1
+            between = lines[a + 1 : b]
+            height = run[0].box.y1 - run[0].box.y0
+            if (
+                len(between) <= 2
+                and gap <= tol.bridge_gap_h * height
+                and not any(wordy(p, tol) for line in between for p in line.pieces)
+                and _same_columns(upper, run, rules, tol)
+            ):
+                out[-1] = [*upper, *between, *run]
+                continue
+        out.append(run)
+    return out
+
+
+def _same_columns(
+    upper: Sequence[Line], lower: Sequence[Line], rules: Sequence[Segment], tol: Tolerances
+) -> bool:
+    mine, theirs = columns_of_run(upper, rules, tol), columns_of_run(lower, rules, tol)
+    both = columns_of_run([*upper, *lower], rules, tol)
+    if len(both) < 2 or len(both) < max(len(mine), len(theirs)):
+        return False
+    return is_data(row_of(lower[0], both, tol))
 
 
 def table_of_run(

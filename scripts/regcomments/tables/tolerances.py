@@ -53,6 +53,10 @@ class Tolerances:
     wrap_h: float = 0.45
     # So many lines of one text may follow each other inside a table: section, subsection, wrap.
     max_singles: int = 4
+    # A ruled grid with text in fewer of its places is the mesh of a chart.
+    chart_share: float = 0.2
+    # Two runs with the same columns are one table when no further apart than this.
+    bridge_gap_h: float = 5.0
     # Unruled grids emptier than this are chart axes.
     fill_share: float = 0.35
     # An unruled block needs this share of figures or short entries outside its first column.
