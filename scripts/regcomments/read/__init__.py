@@ -37,9 +37,19 @@ _READERS = {
     Kind.DOCX: ("word", "read_word"),
     Kind.TEXT: ("plain", "read_text"),
     Kind.HTML: ("hypertext", "read_html"),
+    Kind.EML: ("mail", "read_eml"),
+    Kind.MHTML: ("mail", "read_mhtml"),
+    Kind.ZIP: ("archive", "read_zip"),
+    Kind.IMAGE: ("pictures", "read_picture"),
+    **dict.fromkeys((Kind.XLSX, Kind.XLS, Kind.ODS), ("sheets", "read_sheets")),
 }
 # Containers: module with parts(path) -> Iterator[Part], the documents inside under unique names.
-_CONTAINERS: dict[Kind, str] = {}
+_CONTAINERS = {
+    Kind.PDF: "pdf_members",
+    Kind.DOCX: "word",
+    Kind.ZIP: "archive",
+    Kind.EML: "mail",
+}
 _UNSUPPORTED = {
     Kind.NOT_A_DOCUMENT: Reason.NOT_A_DOCUMENT,
     Kind.UNKNOWN: Reason.UNKNOWN_KIND,
@@ -71,7 +81,7 @@ def read_document(path: Path, options: ReadOptions) -> Document:
         raise UnreadableError(
             Status.UNSUPPORTED, _UNSUPPORTED.get(kind, Reason.NO_READER), kind.value
         )
-    return _function(*_READERS[kind])(path, options)
+    return replace(_function(*_READERS[kind])(path, options), kind=kind.value)
 
 
 def read_attachment(path: Path, options: ReadOptions) -> Extraction:

@@ -173,7 +173,12 @@ class Flow:
 
     def begin_row(self) -> None:
         """Begin a row of the current table, filling columns that cells above still cover."""
-        self._tables[-1].rows.append([])
+        table = self._tables[-1]
+        done = len(table.rows[-1]) if table.rows else 0
+        for column, left in table.spans.items():
+            if left and column >= done and table.rows:  # covered, but the row ended before it
+                table.spans[column] = left - 1
+        table.rows.append([])
 
     def begin_cell(self) -> None:
         """Begin a cell; text and blocks go into it until `end_cell`."""
