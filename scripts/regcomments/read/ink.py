@@ -28,6 +28,10 @@ _RULE_THICKNESS = 5
 _MAX_COMPONENTS = 20_000
 
 
+# Letters in level rows from which the picture is not turned to look for upright ones.
+_PLENTY = 400
+
+
 @dataclass(frozen=True)
 class Boxes:
     """Bounding boxes in pixels (ends exclusive) and the pixel count of each component."""
@@ -96,24 +100,32 @@ def _runs(mask: Mask) -> tuple[Ints, Ints, int]:
     return np.flatnonzero(steps == 1), np.flatnonzero(steps == -1), span
 
 
-def _keep_runs(mask: Mask, shortest: int, longest: int) -> Mask:
-    """Return the pixels of `mask` in horizontal runs of `shortest` to `longest` pixels."""
+def _thin_lines(mask: Mask) -> Mask:
+    """Return the pixels of `mask` in long thin horizontal lines."""
     begin, end, span = _runs(mask)
-    length = end - begin
-    chosen = (length >= shortest) & (length <= longest)
-    steps = np.zeros(mask.shape[0] * span + 1, np.int8)
-    steps[begin[chosen]] = 1
-    steps[end[chosen]] = -1
-    return np.cumsum(steps[:-1], dtype=np.int8).reshape(-1, span)[:, 1:-1].astype(bool)
+    chosen = np.flatnonzero(end - begin >= _RULE_LENGTH)
+    long = np.zeros((mask.shape[0], span), bool)
+    flat = long.ravel()
+    for a, b in zip(begin[chosen].tolist(), end[chosen].tolist(), strict=True):
+        flat[a:b] = True
+    long = long[:, 1:-1]
+    if not len(chosen) or mask.shape[0] <= _RULE_THICKNESS:
+        return long
+    # What is thicker than a rule somewhere holds so many pixels on top of each other.
+    rows = mask.shape[0] - _RULE_THICKNESS
+    core = np.ones((rows, mask.shape[1]), bool)
+    for i in range(_RULE_THICKNESS + 1):
+        core &= long[i : i + rows]
+    if core.any():
+        for i in range(_RULE_THICKNESS + 1):
+            long[i : i + rows][core] = False
+    return long
 
 
 def without_rules(mask: Mask) -> Mask:
     """Return `mask` without straight thin lines across or down: table rules, grids, underlines."""
-    across = _keep_runs(mask, _RULE_LENGTH, mask.shape[1])
-    across = _keep_runs(across.T, 1, _RULE_THICKNESS).T if across.any() else across
-    down = _keep_runs(mask.T, _RULE_LENGTH, mask.shape[0])
-    down = _keep_runs(down.T, 1, _RULE_THICKNESS) if down.any() else down.T
-    return mask & ~(across | down)
+    down = _thin_lines(np.ascontiguousarray(mask.T)).T
+    return mask & ~_thin_lines(mask) & ~down
 
 
 def components(mask: Mask) -> tuple[Boxes, Ints, tuple[Ints, Ints, Ints]]:
@@ -244,6 +256,8 @@ def look(grey: npt.NDArray[np.uint8], covered: Mask | None = None) -> TextLook:
         mask = without_rules(mask)
         boxes, _, _ = components(mask)
         for vertical in (False, True):
+            if vertical and best.letters >= _PLENTY:
+                break
             turned = (
                 Boxes(boxes.y0, boxes.x0, boxes.y1, boxes.x1, boxes.area) if vertical else boxes
             )

@@ -36,6 +36,8 @@ _PIXELS_FOR_TEXT = 15_000
 # enlarged, huge ones (posters, scans with a wrong resolution) reduced to these lengths in pixels.
 _DPI = 100
 _SHORTEST, _LONGEST, _ZOOM = 800, 1600, 4.0
+# A picture with fewer letters is not looked at again on the document's other pages.
+_FEW_LETTERS = 50
 # Bad characters from which the unmapped glyphs are counted exactly, by a second extraction.
 _SUSPECT_BAD = 0.02
 
@@ -102,7 +104,8 @@ def measure(
 
     `textpage` is a text page made without pictures, if there is one at hand; it saves making
     another where boxes are needed. `seen` is a dict that the caller keeps for one document: it
-    remembers how much of a page each picture took, so that a letterhead is measured once.
+    remembers the pictures that hold no writing and the share of a page that they took, so that
+    the letterhead of a long document is looked at once.
     Damaged pages give what could be measured; nothing is raised for them.
     """
     sanity = text_sanity(text)
@@ -113,12 +116,16 @@ def measure(
         **asdict(sanity),
         marks=_marks(text),
     )
+    seen = {} if seen is None else seen
     try:
         if sanity.bad_chars > max(4, _SUSPECT_BAD * sanity.chars):
             facts = replace(facts, unmapped_chars=_unmapped(page))
-        facts = _with_boxes(page, facts, {} if seen is None else seen)
-        if _may_hide_writing(facts):
-            facts = _with_look(page, facts, textpage)
+        if facts.chars < SHORT_TEXT:
+            facts = _with_log(page, facts)
+            if facts.image_share >= _PICTURE_ON_SHORT_PAGE or facts.paths >= _MANY_PATHS:
+                facts = _with_look(page, facts, textpage)
+        else:
+            facts = _with_pictures(page, facts, textpage, seen)
     except _MUPDF_ERRORS:
         facts = replace(facts, render_failed=True)
     return facts
@@ -148,27 +155,34 @@ def _unmapped(page: pymupdf.Page) -> int:
     return bad_characters(page.get_text(flags=flags))
 
 
-def _with_boxes(
-    page: pymupdf.Page, facts: PageFacts, seen: MutableMapping[int, float]
+def _with_pictures(
+    page: pymupdf.Page,
+    facts: PageFacts,
+    textpage: pymupdf.TextPage | None,
+    seen: MutableMapping[int, float],
 ) -> PageFacts:
+    """Return the facts of a page full of text, its pictures looked at where large and new."""
     images = page.get_images()
     facts = replace(facts, images=len(images))
-    if facts.chars < SHORT_TEXT:
-        return _with_log(page, facts)
-    large = [i for i in images if i[2] * i[3] >= _PIXELS_FOR_TEXT]
-    if not large:
-        return facts
-    known = sum(seen.get(i[0], 1.0) for i in large)
-    if known < _PICTURE_BESIDE_TEXT:
-        return replace(facts, image_share=known)
+    large = [i[0] for i in images if i[2] * i[3] >= _PIXELS_FOR_TEXT]
+    new = [xref for xref in large if xref not in seen]
+    if not new:
+        return replace(facts, image_share=sum(seen[xref] for xref in large)) if large else facts
     boxes = [info["bbox"] for info in page.get_image_info()]
     if not boxes:
         # Stencil masks (bilevel scans) are no pictures to MuPDF's text device.
-        return _with_log(page, facts)
+        logged = page.get_bboxlog()
+        boxes = [box for kind, box in logged if "image" in kind or "imgmask" in kind]
     share = _union_share(boxes, _unrotated(page))
-    if share < _PICTURE_BESIDE_TEXT:
-        seen.update((i[0], share / len(large)) for i in large)
-    return replace(facts, image_share=share)
+    facts = replace(facts, image_share=share)
+    if share >= _PICTURE_BESIDE_TEXT:
+        around = pymupdf.Rect()
+        for box in boxes:
+            around |= pymupdf.Rect(box)
+        facts = _with_look(page, facts, textpage, around * page.rotation_matrix & page.rect)
+    if facts.letters < _FEW_LETTERS:
+        seen.update((xref, share / len(large)) for xref in large)
+    return facts
 
 
 def _unrotated(page: pymupdf.Page) -> tuple[float, float]:
@@ -212,23 +226,22 @@ def _union_share(boxes: list[tuple[float, ...]], size: tuple[float, float]) -> f
     return round(float(grid.mean()), 4)
 
 
-def _may_hide_writing(facts: PageFacts) -> bool:
-    if facts.chars < SHORT_TEXT:
-        return facts.image_share >= _PICTURE_ON_SHORT_PAGE or facts.paths >= _MANY_PATHS
-    return facts.image_share >= _PICTURE_BESIDE_TEXT
-
-
 def _with_look(
-    page: pymupdf.Page, facts: PageFacts, textpage: pymupdf.TextPage | None
+    page: pymupdf.Page,
+    facts: PageFacts,
+    textpage: pymupdf.TextPage | None,
+    clip: pymupdf.Rect | None = None,
 ) -> PageFacts:
+    """Return the facts with what a render of the page, or of `clip`, shows outside its text."""
     longer = max(facts.width, facts.height, 1.0)
     zoom = min(max(_DPI / 72, _SHORTEST / longer), _LONGEST / longer, _ZOOM)
     pixmap = page.get_pixmap(
-        matrix=pymupdf.Matrix(zoom, zoom), colorspace=pymupdf.csGRAY, alpha=False
+        matrix=pymupdf.Matrix(zoom, zoom), colorspace=pymupdf.csGRAY, alpha=False, clip=clip
     )
     grey = np.frombuffer(pixmap.samples, np.uint8).reshape(pixmap.height, pixmap.stride)
     grey = grey[:, : pixmap.width]
-    covered = _text_mask(page, textpage, zoom, grey.shape) if facts.chars else None
+    to_pixels = page.rotation_matrix * pymupdf.Matrix(zoom, 0, 0, zoom, -pixmap.x, -pixmap.y)
+    covered = _text_mask(page, textpage, to_pixels, grey.shape) if facts.chars else None
     seen = ink.look(grey, covered)
     return replace(
         facts,
@@ -245,7 +258,7 @@ def _with_look(
 def _text_mask(
     page: pymupdf.Page,
     textpage: pymupdf.TextPage | None,
-    zoom: float,
+    to_pixels: pymupdf.Matrix,
     shape: tuple[int, int],
 ) -> npt.NDArray[np.bool_]:
     """Return the pixels under the text layer, its glyphs' boxes a little enlarged.
@@ -255,7 +268,6 @@ def _text_mask(
     """
     image = Image.new("1", (shape[1], shape[0]))
     draw = ImageDraw.Draw(image)
-    to_pixels = page.rotation_matrix * pymupdf.Matrix(zoom, zoom)
     # The text page at hand may lack what notes and form fields draw.
     if page.first_annot is not None or page.first_widget is not None:
         textpage = None
