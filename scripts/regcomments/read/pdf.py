@@ -57,7 +57,8 @@ def read_pdf(path: Path, options: ReadOptions) -> Document:
             raise UnreadableError(Status.FAILED, Reason.TOO_LARGE, detail)
         if options.on_pages is not None:
             options.on_pages(count)
-        read = [_read_page(document, number) for number in range(count)]
+        pictures: dict[int, float] = {}  # those already looked at, see pagefacts.measure
+        read = [_read_page(document, number, pictures) for number in range(count)]
         if all(page.facts is None for page in read):
             raise UnreadableError(Status.FAILED, Reason.CORRUPT, read[0].error)
         _refuse_placeholder(document, read)
@@ -74,7 +75,7 @@ def read_pdf(path: Path, options: ReadOptions) -> Document:
         )
 
 
-def _read_page(document: pymupdf.Document, number: int) -> _Read:
+def _read_page(document: pymupdf.Document, number: int, pictures: dict[int, float]) -> _Read:
     try:
         page = document[number]
         marked = has_markup(page)
@@ -85,7 +86,7 @@ def _read_page(document: pymupdf.Document, number: int) -> _Read:
             markup = markup_of(page)
             lines, notes = place(lines, markup.entries), markup.notes
         text = "\n\n".join([page_text(lines), *notes]).strip()
-        return _Read(text, measure(page, text, textpage), seen.hidden, seen.repeated)
+        return _Read(text, measure(page, text, textpage, pictures), seen.hidden, seen.repeated)
     except MemoryError:
         raise
     except MUPDF_ERRORS as error:
