@@ -1,0 +1,265 @@
+"""OpenDocument text and presentations (odt, odp), and flat forms of them inside a zip."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from lxml import etree
+
+from regcomments.read.flow import Flow, list_number
+from regcomments.read.options import ReadOptions
+from regcomments.read.word_package import open_package
+from regcomments.read.word_pictures import picture_pages, raster_pictures
+from regcomments.read.word_state import PictureUse
+from regcomments.records import Document, Page, UnreadableError
+from regcomments.status import Reason, Status
+
+_OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
+_TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
+_TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
+_DRAW = "{urn:oasis:names:tc:opendocument:xmlns:drawing:1.0}"
+_STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
+_SVG = "{urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0}"
+_UNITS = {"in": 72.0, "cm": 72 / 2.54, "mm": 7.2 / 2.54, "pt": 1.0, "px": 0.75}  # in points
+_XLINK = "{http://www.w3.org/1999/xlink}"
+_MAX_REPEAT = 100  # copies made of a repeated cell or row that holds text
+# Left out: deleted text of tracked changes, who wrote a note and when, settings of forms.
+_SKIPPED = frozenset(
+    {
+        _TEXT + "tracked-changes",
+        _TEXT + "note-citation",
+        _TEXT + "sequence-decls",
+        _TEXT + "variable-decls",
+        _TEXT + "user-field-decls",
+        _OFFICE + "forms",
+        _OFFICE + "binary-data",
+        "{http://purl.org/dc/elements/1.1/}creator",
+        "{http://purl.org/dc/elements/1.1/}date",
+        _TEXT + "table-of-content-source",
+        _TEXT + "index-title-template",
+        _SVG + "title",
+        _SVG + "desc",
+    }
+)
+
+
+def read_opendocument(path: Path, options: ReadOptions) -> Document:
+    """Return the text of the document at `path`; of a presentation, a page per slide.
+
+    Headers and footers come once, footnotes at the end. Raises UnreadableError: encrypted,
+    corrupt, too_large.
+    """
+    package = open_package(path)
+    manifest = "meta-inf/manifest.xml"
+    if package.has(manifest) and b"encryption-data" in package.read(manifest, 2_000_000):
+        raise UnreadableError(Status.FAILED, Reason.ENCRYPTED, "asks for a password")
+    root = package.root("content.xml")
+    if root is None:
+        detail = package.warnings[0] if package.warnings else "no content.xml"
+        raise UnreadableError(Status.FAILED, Reason.CORRUPT, detail)
+    warnings = tuple(package.warnings)
+    slides = list(root.iter(_DRAW + "page"))
+    if slides:
+        if len(slides) > options.max_pages:
+            raise UnreadableError(Status.FAILED, Reason.TOO_LARGE, f"{len(slides)} slides")
+        texts = [_Walker(root).run(slide) for slide in slides]
+        pages = tuple(Page(number, text) for number, text in enumerate(texts, 1))
+        return Document("odp", "odf-xml", pages=pages, paged=True, warnings=warnings)
+    styles = package.root("styles.xml")
+    heads, feet = ("", "") if styles is None else _margins(styles)
+    body = _Walker(root).run(next(root.iter(_OFFICE + "body"), root))
+    text = "\n\n".join(block for block in (heads, body, feet) if block)
+    chars = len("".join(text.split()))
+    pages = picture_pages(package, raster_pictures(package, _pictures(root)), chars)
+    return Document("odt", "odf-xml", body=text, pages=pages, warnings=tuple(package.warnings))
+
+
+def picture(path: Path, number: int) -> bytes:
+    """Return the bytes of raster picture `number` (from 1) of the text document at `path`.
+
+    Raises LookupError when there is none, UnreadableError as `read_opendocument` does.
+    """
+    package = open_package(path)
+    root = package.root("content.xml")
+    uses = {} if root is None else _pictures(root)
+    for found in raster_pictures(package, uses):
+        if found.number == number:
+            return package.read(found.use.part)
+    raise LookupError(f"no picture {number} in {path.name}")
+
+
+def _pictures(root: etree._Element) -> dict[str, PictureUse]:
+    uses: dict[str, PictureUse] = {}
+    for frame in root.iter(_DRAW + "frame"):
+        for image in frame.iterchildren(_DRAW + "image"):
+            part = (image.get(_XLINK + "href") or "").removeprefix("./")
+            if part and part not in uses:
+                size = (_points(frame.get(_SVG + "width")), _points(frame.get(_SVG + "height")))
+                uses[part] = PictureUse(part, *size)
+    return uses
+
+
+def _points(length: str | None) -> float:
+    match = re.fullmatch(r"(\d{1,6}(?:\.\d{1,6})?)(in|cm|mm|pt|px)", length or "")
+    return float(match[1]) * _UNITS[match[2]] if match else 0.0
+
+
+def _margins(styles: etree._Element) -> tuple[str, str]:
+    """Headers and footers of all page styles, each text once."""
+    found: list[list[str]] = [[], []]
+    for side, name in enumerate(("header", "footer")):
+        for kind in (name, f"{name}-first", f"{name}-left"):
+            for node in styles.iter(_STYLE + kind):
+                text = _Walker(styles).run(node)
+                if text and text not in found[side]:
+                    found[side].append(text)
+    return "\n\n".join(found[0]), "\n\n".join(found[1])
+
+
+class _Walker:
+    """Turns a part of a content tree into Markdown; iterative."""
+
+    def __init__(self, root: etree._Element) -> None:
+        self._flow = Flow()
+        self._notes: list[etree._Element] = []
+        self._lists: list[list] = []  # [style name, next number]
+        self._styles = _list_styles(root)
+        self._tables = 0
+        self._inline = 0  # open paragraphs; elsewhere white space is only the layout of the XML
+
+    def run(self, node: etree._Element) -> str:
+        """Return the Markdown of `node`, its footnotes and comments at the end."""
+        self._walk(node)
+        text = self._flow.markdown()
+        notes: list[str] = []
+        for number, note in enumerate(self._notes, 1):
+            inner = _Walker.__new__(_Walker)
+            inner._flow, inner._notes, inner._lists = Flow(), [], []
+            inner._styles, inner._tables, inner._inline = self._styles, 0, 0
+            inner._walk(note)
+            mark = _citation(note) or str(number)
+            label = "Comment" if note.tag == _OFFICE + "annotation" else f"[{mark}]"
+            notes.append(f"{label}: {inner._flow.markdown()}".replace("\n\n", "\n"))
+        return "\n\n".join(block for block in (text, *notes) if block)
+
+    def _walk(self, top: etree._Element) -> None:
+        walker = etree.iterwalk(top, events=("start", "end", "comment", "pi"))
+        skipped: etree._Element | None = None
+        for event, node in walker:
+            if event in ("comment", "pi"):
+                self._flow.text(node.tail or "")
+            elif event == "start":
+                if node is not top and self._leaves_out(node):
+                    skipped = node
+                    walker.skip_subtree()
+                    continue
+                self._start(node)
+                if node.text and self._inline:
+                    self._flow.text(node.text)
+            else:
+                if node is skipped:
+                    skipped = None
+                else:
+                    self._end(node)
+                if node is not top and node.tail and self._inline:
+                    self._flow.text(node.tail)
+
+    def _leaves_out(self, node: etree._Element) -> bool:
+        if node.tag in (_TEXT + "note", _OFFICE + "annotation"):
+            if node.tag == _TEXT + "note":
+                self._flow.text(f"[{_citation(node) or len(self._notes) + 1}]")
+            self._notes.append(node)
+            return True
+        return node.tag in _SKIPPED
+
+    def _start(self, node: etree._Element) -> None:
+        tag, flow = node.tag, self._flow
+        if tag in (_TEXT + "p", _TEXT + "h"):
+            flow.end_block()
+            self._inline += 1
+        if tag == _TEXT + "h":
+            flow.heading(_int(node.get(_TEXT + "outline-level"), 1))
+        elif tag == _TEXT + "s":
+            flow.raw(" " * min(_int(node.get(_TEXT + "c"), 1), 100))
+        elif tag == _TEXT + "tab":
+            flow.text(" ")
+        elif tag == _TEXT + "line-break":
+            flow.line_break()
+        elif tag == _TEXT + "list":
+            inherited = self._lists[-1][0] if self._lists else None
+            style = node.get(_TEXT + "style-name") or inherited
+            self._lists.append([style, 1])
+        elif tag == _TEXT + "list-item":
+            self._item(node)
+        elif tag == _TABLE + "table":
+            self._tables += 1
+            flow.begin_table()
+        elif tag == _TABLE + "table-row" and self._tables:
+            flow.begin_row()
+        elif tag in (_TABLE + "table-cell", _TABLE + "covered-table-cell") and self._tables:
+            flow.begin_cell()
+        elif tag == _TEXT + "a":
+            address = node.get(_XLINK + "href") or ""
+            if address.startswith(("http://", "https://")) and address not in "".join(
+                node.itertext()
+            ):
+                flow.link(address)
+
+    def _end(self, node: etree._Element) -> None:
+        tag, flow = node.tag, self._flow
+        if tag in (_TEXT + "p", _TEXT + "h"):
+            flow.end_block()
+            self._inline -= 1
+        elif tag == _TEXT + "list-item":
+            flow.end_item()
+        elif tag == _TEXT + "list" and self._lists:
+            self._lists.pop()
+        elif tag == _TABLE + "table" and self._tables:
+            self._tables -= 1
+            flow.end_table()
+        elif tag in (_TABLE + "table-cell", _TABLE + "covered-table-cell") and self._tables:
+            repeat = _int(node.get(_TABLE + "number-columns-repeated"), 1)
+            flow.end_cell()  # cells that a span covers are written out
+            has_text = any(text.strip() for text in node.itertext())
+            for _ in range(min(repeat, _MAX_REPEAT) - 1 if has_text else 0):
+                flow.begin_cell()
+                flow.text(" ".join("".join(node.itertext()).split()))
+                flow.end_cell()
+
+    def _item(self, node: etree._Element) -> None:
+        depth = max(len(self._lists), 1)
+        marker = "-"
+        if self._lists:
+            style, number = self._lists[-1]
+            number = _int(node.get(_TEXT + "start-value"), number)
+            self._lists[-1][1] = number + 1
+            form = self._styles.get((style or "", depth))
+            if form is not None:
+                marker = list_number(number, form[0]) + form[1]
+        self._flow.item(marker, depth)
+
+
+def _list_styles(root: etree._Element) -> dict[tuple[str, int], tuple[str, str]]:
+    """Number format and suffix of the numbered levels: (style, level) -> (format, suffix)."""
+    found: dict[tuple[str, int], tuple[str, str]] = {}
+    for style in root.iter(_TEXT + "list-style"):
+        for level in style.iterchildren(_TEXT + "list-level-style-number"):
+            form = level.get(_STYLE + "num-format")
+            if form:
+                key = (style.get(_STYLE + "name") or "", _int(level.get(_TEXT + "level"), 1))
+                found[key] = (form, level.get(_STYLE + "num-suffix") or ".")
+    return found
+
+
+def _citation(note: etree._Element) -> str:
+    return next(
+        (mark.text or "" for mark in note.iterchildren(_TEXT + "note-citation")), ""
+    ).strip()
+
+
+def _int(text: str | None, default: int) -> int:
+    try:
+        return int((text or "")[:9])
+    except ValueError:
+        return default
