@@ -34,7 +34,7 @@ rule extract_shard:
     shell:
         "{params.python:q} {params.script:q} --settings {params.settings:q}"
         " --docket {wildcards.docket:q} --first {wildcards.first:q} --last {wildcards.last:q}"
-        " --redo {params.redo:q} --progress {params.progress:q}"
+        " --redo={params.redo:q} --progress {params.progress:q}"
         " --receipt {output.receipt:q} --log {log:q}"
 
 

@@ -127,11 +127,11 @@ class Worker:
         if self._fork:
             preload()
             process = get_context("fork").Process(
-                target=_serve, args=(theirs, mine, setup), daemon=True
+                target=_serve, args=(theirs, os.getpid(), mine, setup), daemon=True
             )
             process.start()
         else:
-            command = [sys.executable, "-m", __name__, str(theirs.fileno())]
+            command = [sys.executable, "-m", __name__, str(theirs.fileno()), str(os.getpid())]
             process = subprocess.Popen(
                 command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL
             )
@@ -166,13 +166,17 @@ def _size(path: Path) -> int | None:
         return None
 
 
-def _serve(conn: Connection, parents: Connection | None, setup: tuple | None) -> None:
-    """Read what is asked for until the parent closes its end."""
+def _serve(
+    conn: Connection, parent: int, parents: Connection | None = None, setup: tuple | None = None
+) -> None:
+    """Read what the process `parent` asks for until it closes its end (`parents`, when forked)."""
     if parents is not None:
         parents.close()
     os.setsid()
     # Without this, a killed parent would leave a worker that loops for ever.
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(0)  # it died before the line above took hold
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     limits, options, ocr = setup if setup is not None else conn.recv()
     _restrict(limits)
@@ -225,4 +229,4 @@ def _ocr_hook(ocr: OcrLookup):
 
 
 if __name__ == "__main__":
-    _serve(Connection(int(sys.argv[1])), None, None)
+    _serve(Connection(int(sys.argv[1])), int(sys.argv[2]))
