@@ -29,6 +29,7 @@ KIND = "docx"
 METHOD = "docx-xml"
 # A page number alone, as headers and footers have it: "Page 2 of 7", "- 3 -".
 _PAGE_NUMBER = re.compile(r"\W*(?:page|p\.|pg\.?)?\W*\d*\W*(?:(?:of|/)\W*\d*)?\W*", re.IGNORECASE)
+_CONTINUED = re.compile(r"\n(?=[^\n])")
 _MAX_COMMENTS = 5_000
 
 
@@ -178,7 +179,7 @@ def _notes(state: WalkState, main: str) -> list[str]:
         reader = StoryReader(state, part, root)
         for note_id in wanted:
             if note_id in nodes:
-                text = to_markdown(reader.read(nodes[note_id])).replace("\n", "\n    ")
+                text = _CONTINUED.sub("\n    ", to_markdown(reader.read(nodes[note_id])))
                 texts.append(f"[^{prefix}{state.note_number(kind, note_id)}]: {text}")
     return texts
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from regcomments.read.word_package import Package
 from regcomments.read.word_state import PictureUse
 from regcomments.records import Page, UnreadableError
 from regcomments.status import Reason
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 # Formats that OCR can open; EMF and WMF are drawings made of commands.
 RASTER = (
@@ -126,9 +130,9 @@ def _judge(package: Package, picture: Picture, share: float, chars: int) -> Page
     return Page(picture.number, needs_ocr=True, reason=Reason.IMAGE, facts=facts.to_dict())
 
 
-def _flatten(image):
+def _flatten(image: Image.Image) -> Image.Image:
     """Return the picture on white where it is transparent."""
-    from PIL import Image
+    from PIL import Image  # late, as in _judge
 
     if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
         image = image.convert("RGBA")

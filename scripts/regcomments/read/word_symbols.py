@@ -10,47 +10,29 @@ PRIVATE = re.compile("[\uf020-\uf0ff]")
 _OFFSET = 0xF000
 
 # Adobe's Symbol encoding, from 0x20 and from 0xA0; a space where nothing readable stands.
-_SYMBOL_LOW = " !∀#∃%&∋()∗+,−./0123456789:;<=>?≅ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ[∴]⊥_‾αβχδεφγηιϕκλμνοπθρστυϖωξψζ{|}∼ "
-_SYMBOL_HIGH = "€ϒ′≤⁄∞ƒ♣♦♥♠↔←↑→↓°±″≥×∝∂•÷≠≡≈…|—↵ℵℑℜ℘⊗⊕∅∩∪⊃⊇⊄⊂⊆∈∉∠∇®©™∏√⋅¬∧∨⇔⇐⇑⇒⇓◊⟨®©™∑⎛⎜⎝⎡⎢⎣⎧⎨⎩⎪ ⟩∫⌠⎮⌡⎞⎟⎠⎤⎥⎦⎫⎬⎭ "
+_SYMBOL_LOW = (
+    " !∀#∃%&∋()∗+,−./0123456789:;<=>?≅ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟ"
+    "ΠΘΡΣΤΥςΩΞΨΖ[∴]⊥_‾αβχδεφγηιϕκλμνοπθρστυϖωξψζ{|}∼ "
+)
+_SYMBOL_HIGH = (
+    "€ϒ′≤⁄∞ƒ♣♦♥♠↔←↑→↓°±″≥×∝∂•÷≠≡≈…|—↵ℵℑℜ℘⊗⊕∅∩∪⊃⊇⊄⊂⊆∈∉"
+    "∠∇®©™∏√⋅¬∧∨⇔⇐⇑⇒⇓◊⟨®©™∑⎛⎜⎝⎡⎢⎣⎧⎨⎩⎪ ⟩∫⌠⎮⌡⎞⎟⎠⎤⎥⎦⎫⎬⎭ "
+)
 # Wingdings: only what letters and forms use; a picture of a telephone is not text.
+_OTHERS = "20 4A☺4C☹AB★E0→DF←E1↑E2↓E8→E7←E9↑EA↓F0⇨F3⇔FB✗FC✓FE☑28☎2A✉22✂76➢D8➢C4➢"
 _WINGDINGS = {
-    **dict.fromkeys((0x6C, 0x6E, 0x9F, 0xA1, 0xA7, 0x77, 0x9E), "•"),
-    **dict.fromkeys((0x76, 0xD8, 0xC4), "➢"),
+    **dict.fromkeys((0x6C, 0x6E, 0x77, 0x9E, 0x9F, 0xA1, 0xA7), "•"),
     **dict.fromkeys((0x6F, 0x70, 0x71, 0x72, 0xA8), UNCHECKED),
     **dict.fromkeys((0x78, 0xFD), CHECKED),
-    0x20: " ",
-    0x4A: "☺",
-    0x4C: "☹",
-    0xAB: "★",
-    0xE0: "→",
-    0xDF: "←",
-    0xE1: "↑",
-    0xE2: "↓",
-    0xE8: "→",
-    0xE7: "←",
-    0xE9: "↑",
-    0xEA: "↓",
-    0xF0: "⇨",
-    0xF3: "⇔",
-    0xFB: "✗",
-    0xFC: "✓",
-    0xFE: "☑",
-    0x28: "☎",
-    0x2A: "✉",
-    0x22: "✂",
     **{0x80 + digit: chr(0x2460 + digit - 1) for digit in range(1, 11)},
     **{0x8B + digit: chr(0x2776 + digit - 1) for digit in range(1, 11)},
+    **{int(place, 16): char for place, char in re.findall("([0-9A-F]{2})(.)", _OTHERS)},
 }
 _WINGDINGS_2 = {
     **dict.fromkeys((0x2A, 0x30, 0x35, 0xA2, 0xA3), UNCHECKED),
     **dict.fromkeys((0x51, 0x53, 0x54, 0x56), CHECKED),
-    0x20: " ",
-    0x50: "✓",
-    0x52: "☑",
-    0x4F: "✗",
-    0x95: "•",
-    0x96: "•",
-    0x97: "•",
+    **dict.fromkeys((0x95, 0x96, 0x97), "•"),
+    **dict(zip((0x20, 0x50, 0x52, 0x4F), " ✓☑✗", strict=True)),
 }
 _WEBDINGS = {0x20: " ", 0x61: "✓", 0x63: UNCHECKED, 0x67: "•", 0x72: "✗", 0x3D: "•"}
 

@@ -34,6 +34,7 @@ RID = R + "id"
 
 # Strict OOXML (ISO/IEC 29500-1) uses other names for the same vocabulary (annex A of part 4).
 _STRICT = b"http://purl.oclc.org/ooxml/"
+_TRANSITIONAL = b"http://schemas.openxmlformats.org/"
 _STRICT_NAMES = (
     (b"wordprocessingml/main", b"wordprocessingml/2006/main"),
     (b"officeDocument/relationships", b"officeDocument/2006/relationships"),
@@ -66,9 +67,7 @@ def parse_xml(data: bytes) -> tuple[etree._Element, bool]:
         raise UnreadableError(Status.FAILED, Reason.CORRUPT, "an XML part declares a DTD")
     if _STRICT in data:
         for strict, transitional in _STRICT_NAMES:
-            data = data.replace(
-                _STRICT + strict, b"http://schemas.openxmlformats.org/" + transitional
-            )
+            data = data.replace(_STRICT + strict, _TRANSITIONAL + transitional)
     try:
         return etree.fromstring(data, _parser(recover=False)), True
     except etree.XMLSyntaxError as error:
