@@ -12,8 +12,8 @@ from regcomments.read.word_controls import alternative
 from regcomments.read.word_styles import is_on, small_int
 from regcomments.read.word_xml import MC, VAL, W
 
-# Word has 63 columns at most; a longer row is kept, but others aren't padded to its length.
-MAX_COLUMNS = 100
+MAX_COLUMNS = 100  # Word itself stops at 63
+MAX_CELLS = 1_000_000  # of one table with the empty ones; more only bombs have
 # Characters from which a cell of several paragraphs is a text laid out in a table; in it the
 # paragraphs stay visible, while in a cell of data a line end is only a matter of its width.
 LONG_CELL = 300
@@ -69,16 +69,18 @@ def grid(rows: list[list[tuple[int, str]]]) -> list[list[str]]:
     """Return rows of equal length from (grid column, text) cells.
 
     Grid columns in which no cell begins are dropped: Word makes one for every border that any
-    row has. A cell that spans several of the others is followed by empty cells.
+    row has. A cell that spans several of the others is followed by empty cells. What lies
+    beyond the last column allowed joins the cell in it.
     """
     starts = sorted({column for row in rows for column, _ in row})
     index = {column: place for place, column in enumerate(starts)}
-    width = min(len(starts), MAX_COLUMNS)
+    width = max(1, min(len(starts), MAX_COLUMNS, MAX_CELLS // max(len(rows), 1)))
     result: list[list[str]] = []
     for row in rows:
-        cells = [""] * max([width, *(index[column] + 1 for column, _ in row)])
+        cells = [""] * width
         for column, text in row:
-            cells[index[column]] = text
+            place = min(index[column], width - 1)
+            cells[place] = f"{cells[place]} {text}".strip() if cells[place] else text
         result.append(cells)
     return result
 
