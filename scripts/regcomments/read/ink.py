@@ -181,7 +181,7 @@ def _letter_like(boxes: Boxes, shape: tuple[int, int]) -> Mask:
     fill = boxes.area / np.maximum(width * height, 1)
     return (
         (height >= 4)
-        & (height <= 0.2 * shape[0])
+        & (height <= 0.2 * max(shape))
         & (width <= 14 * height)
         & (height <= 10 * width)
         & (fill > 0.05)

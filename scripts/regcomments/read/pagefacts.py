@@ -7,6 +7,7 @@ for writing that the text layer does not cover, only where pictures or drawings 
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Mapping, MutableMapping
 from dataclasses import asdict, dataclass, fields, replace
@@ -32,10 +33,11 @@ _PICTURE_ON_SHORT_PAGE = 0.005
 _MANY_PATHS = 4
 # Pixels that 250 letters need at the least (6 by 10 each); smaller pictures are not measured.
 _PIXELS_FOR_TEXT = 15_000
-# The render aims at 100 dpi, where 8-point print has letters of 5 pixels; small pages are
-# enlarged, huge ones (posters, scans with a wrong resolution) reduced to these lengths in pixels.
+# The render aims at 100 dpi, where 8-point print has letters of 5 pixels and a letter page
+# 0.93 million pixels; small pages are enlarged, huge ones (posters, scans with a wrong
+# resolution) reduced to these numbers of pixels.
 _DPI = 100
-_SHORTEST, _LONGEST, _ZOOM = 800, 1600, 4.0
+_FEWEST_PIXELS, _MOST_PIXELS, _ZOOM = 500_000, 1_600_000, 4.0
 # A picture with fewer letters is not looked at again on the document's other pages.
 _FEW_LETTERS = 50
 # Bad characters from which the unmapped glyphs are counted exactly, by a second extraction.
@@ -233,8 +235,9 @@ def _with_look(
     clip: pymupdf.Rect | None = None,
 ) -> PageFacts:
     """Return the facts with what a render of the page, or of `clip`, shows outside its text."""
-    longer = max(facts.width, facts.height, 1.0)
-    zoom = min(max(_DPI / 72, _SHORTEST / longer), _LONGEST / longer, _ZOOM)
+    area = max(facts.width * facts.height, 1.0)
+    zoom = max(_DPI / 72, math.sqrt(_FEWEST_PIXELS / area))
+    zoom = min(zoom, math.sqrt(_MOST_PIXELS / area), _ZOOM)
     pixmap = page.get_pixmap(
         matrix=pymupdf.Matrix(zoom, zoom), colorspace=pymupdf.csGRAY, alpha=False, clip=clip
     )
