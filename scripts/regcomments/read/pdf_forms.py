@@ -20,6 +20,7 @@ _SILENT = {pymupdf.PDF_ANNOT_LINK, pymupdf.PDF_ANNOT_POPUP}
 _TICKED = "[x]"
 # How far (em) a label may end left of its field, or its bottom lie above it.
 _REACH_LEFT, _REACH_ABOVE = 20.0, 1.6
+_ENTRY_SIZE = 12.0  # points; type size of an entry that stands in no row
 _ANNOTS_PER_PAGE = 3000  # a page of the largest real form holds some 600 fields
 
 
@@ -122,12 +123,13 @@ def _anchor(lines: list[Line], entry: Entry) -> tuple[int, Line | None]:
 
 def _as_lines(entry: Entry, row: Line | None) -> list[Line]:
     x0, y0, x1, y1 = entry.rect
-    texts = [text for text in entry.text.split("\n") if text.strip()]
+    texts = [text.strip() for text in entry.text.split("\n") if text.strip()]
     if row is not None and len(texts) == 1:
-        return [Line(texts[0], x0, row.y0, x1, row.y1, row.size, block=row.block)]
+        return [Line(texts[0], x0, row.y0, x1, row.y1, row.size, x0, row.oy, block=row.block)]
     height = (y1 - y0) / max(len(texts), 1)
+    size = min(height, _ENTRY_SIZE)
     return [
-        Line(text, x0, y0 + k * height, x1, y0 + (k + 1) * height, min(height, 12.0), block=-1)
+        Line(text, x0, y0 + k * height, x1, y0 + (k + 1) * height, size, x0, y0 + (k + 1) * height)
         for k, text in enumerate(texts)
     ]
 
@@ -151,7 +153,12 @@ def _field(
     value = widget.field_value
     values = value if isinstance(value, (list, tuple)) else [value]
     text = "\n".join(str(v) for v in values if v not in (None, ""))
-    return Entry(_fuller(shown, clean(text).replace("\r\n", "\n").replace("\r", "\n")), rect)
+    text = clean(text.replace("\r\n", "\n").replace("\r", "\n"))
+    if kind == pymupdf.PDF_WIDGET_TYPE_TEXT:
+        return Entry(_fuller(shown, text), rect)
+    # A list shows what may be chosen, a stored value may be a code for what is shown.
+    chosen = kind == pymupdf.PDF_WIDGET_TYPE_LISTBOX and _letters(text) in _letters(shown)
+    return Entry(text if text and (chosen or not shown) else shown, rect)
 
 
 def _typed(annot: pymupdf.Annot, matrix: pymupdf.Matrix) -> Entry:
@@ -200,7 +207,7 @@ def _fuller(shown: str, value: str, *, prefer_value: bool = False) -> str:
 
 
 def _letters(text: str) -> str:
-    return re.sub(r"\s+", "", text)
+    return re.sub(r"[\s\ufffd]+", "", text)
 
 
 def _shown_rect(rect: pymupdf.Rect, matrix: pymupdf.Matrix) -> tuple[float, float, float, float]:

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
+from itertools import pairwise
 
+from regcomments.read.pdf_bidi import RTL, is_rtl
 from regcomments.read.pdf_lines import Line
 
 # Two pieces are on one row when their baselines differ by less than this share of the type size.
 _SAME_ROW = 0.4
-# A piece may begin this much (em) before the one on its left ends, as italics and kerning do.
-_KERN = 0.5
+# A piece may begin this much (em) before the one on its left ends: italics, kerning, and boxes
+# of full-width fonts that are wider than the step to the next glyph.
+_KERN = 0.6
 # Gaps in em: no space below the first, two spaces above the second (a column, not a word gap).
 _GLUE, _COLUMN = 0.12, 1.5
 # A gap between lines above this share of the type size begins a new paragraph.
 _PARAGRAPH = 0.75
+_PARALLEL = 0.999  # cosine of 2.5 degrees: what counts as the same writing direction
 
 _SOFT_HYPHEN_BREAK = re.compile("\u00ad[ \t]*\n[ \t]*")
-_HORIZONTAL = 0.999  # cosine of 2.5 degrees: what counts as upright text
+# Latin and Armenian ligatures, Hebrew and Arabic presentation forms.
+_SHAPED = re.compile("[\ufb00-\ufdff\ufe70-\ufefc]")
+# CJK symbols, kana, ideographs, full-width forms: scripts that are also written downwards.
+_IDEOGRAPHIC = re.compile("[\u2e80-\u9fff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef]")
 
 
 def page_text(lines: Sequence[Line]) -> str:
@@ -26,59 +34,112 @@ def page_text(lines: Sequence[Line]) -> str:
     Soft hyphens at a line's end join the halves of the word, elsewhere they are dropped.
     """
     out: list[str] = []
-    before: Line | None = None
-    for line in lines:
-        text = line.text.strip(" \t")
-        if before is None:
-            out.append(text)
-        else:
-            out.append(_separator(before, line) + text)
-        before = line
+    before: list[Line] | None = None
+    for row in rows(lines):
+        if before is not None:
+            out.append(_between(before[-1], row[0]))
+        out.append(_row_text(row))
+        before = row
     return clean("".join(out))
 
 
 def clean(text: str) -> str:
-    """Return `text` without soft hyphens; a word broken at one is whole again."""
+    """Return `text` in letters that a search finds: no soft hyphens, ligatures or shaped forms.
+
+    A word broken at a soft hyphen is whole again.
+    """
+    if text.isascii():
+        return text
     if "\u00ad" in text:
         text = _SOFT_HYPHEN_BREAK.sub("", text).replace("\u00ad", "")
-    return text
+    return _SHAPED.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
 
 
-def same_row(a: Line, b: Line) -> bool:
-    """Tell whether `b` goes on in the row that `a` is in, to its right in reading direction."""
-    if a.vertical or b.vertical or abs(a.dx * b.dx + a.dy * b.dy) < _HORIZONTAL:
+def rows(lines: Sequence[Line]) -> list[list[Line]]:
+    """Return `lines` as rows, each row's pieces in reading direction.
+
+    A line joins the row before it when it stands on the same height and goes on where that row
+    ends, or fills a gap in it if both are of one block.
+    """
+    found: list[list[Line]] = []
+    for line in lines:
+        if found and _fits(found[-1], line):
+            found[-1].append(line)
+        else:
+            found.append([line])
+    return [row if len(row) == 1 else _in_order(row) for row in found]
+
+
+def _fits(row: list[Line], line: Line) -> bool:
+    last = row[-1]
+    size = min(line.size, last.size)
+    if line.dx > _PARALLEL and last.dx > _PARALLEL:  # nearly all lines, so tested first
+        if abs(line.oy - last.oy) > _SAME_ROW * size:
+            return False
+    elif line.dx * last.dx + line.dy * last.dy < _PARALLEL:
         return False
-    if a.dx * b.dx + a.dy * b.dy < 0:
+    if line.vertical != last.vertical:
         return False
-    size = max(min(a.size, b.size), 1e-3)
-    # Turn both into the frame of the writing direction, which is a multiple of 90 degrees or not
-    # far from one; skewed rows are compared by their box middles.
-    along_a, across_a = _frame(a)
-    along_b, across_b = _frame(b)
-    return abs(across_a - across_b) < _SAME_ROW * size and along_b[0] >= along_a[1] - _KERN * size
+    (start, end), across = _frame(line)
+    (_, last_end), last_across = _frame(last)
+    if abs(across - last_across) > _SAME_ROW * size:
+        return False
+    slack = _KERN * size
+    if start >= last_end - slack:
+        return True
+    if line.block != last.block and not (RTL.search(line.text) or RTL.search(last.text)):
+        return False
+    spans = [_frame(piece)[0] for piece in row]
+    return all(start >= e - slack or end <= s + slack for s, e in spans)
 
 
-def _separator(a: Line, b: Line) -> str:
-    if same_row(a, b):
-        gap = (_frame(b)[0][0] - _frame(a)[0][1]) / max(min(a.size, b.size), 1e-3)
-        if gap < _GLUE and not a.text.endswith(" ") and not b.text.startswith(" "):
-            return ""
-        return "  " if gap > _COLUMN else " "
-    if a.vertical != b.vertical or a.dx * b.dx + a.dy * b.dy < _HORIZONTAL:
+def _in_order(row: list[Line]) -> list[Line]:
+    turned = is_rtl(" ".join(piece.text for piece in row))
+    return sorted(row, key=lambda piece: _frame(piece)[0][0], reverse=turned)
+
+
+def _row_text(row: list[Line]) -> str:
+    if len(row) == 1:
+        return row[0].text
+    out = [row[0].text]
+    for a, b in pairwise(row):
+        (a_start, a_end), (b_start, b_end) = _frame(a)[0], _frame(b)[0]
+        gap = max(b_start - a_end, a_start - b_end) / max(min(a.size, b.size), 1e-3)
+        out.append("" if gap < _GLUE else "  " if gap > _COLUMN else " ")
+        out.append(b.text)
+    return "".join(out)
+
+
+def _between(a: Line, b: Line) -> str:
+    """Return what parts `b` from the row that ends with `a`: nothing, a line end, an empty line."""
+    if a.vertical != b.vertical or a.dx * b.dx + a.dy * b.dy < _PARALLEL:
         return "\n\n"
+    if len(b.text) == 1 and _stacked(a, b):
+        return ""
     if a.block == b.block:
         return "\n"
     gap = _top(b) - _bottom(a)
     return "\n\n" if gap > _PARAGRAPH * min(a.size, b.size) or gap < -2 * a.size else "\n"
 
 
+def _stacked(a: Line, b: Line) -> bool:
+    """Tell whether `b` is the next glyph down a column that is set in an upright font."""
+    return (
+        len(a.text) == 1
+        and _IDEOGRAPHIC.match(b.text) is not None
+        and abs((a.x0 + a.x1) - (b.x0 + b.x1)) < _SAME_ROW * a.size
+        and -0.5 * a.size < b.y0 - a.y1 < _PARAGRAPH * a.size
+    )
+
+
 def _frame(line: Line) -> tuple[tuple[float, float], float]:
-    """Return ((start, end) along the writing direction, middle across it)."""
+    """Return ((start, end) along the writing direction, place of the baseline across it).
+
+    Exact for multiples of 90 degrees; a skewed line is taken for the nearest of them.
+    """
     if abs(line.dx) >= abs(line.dy):
-        middle = (line.y0 + line.y1) / 2
-        return ((line.x0, line.x1), middle) if line.dx > 0 else ((-line.x1, -line.x0), -middle)
-    middle = (line.x0 + line.x1) / 2
-    return ((line.y0, line.y1), -middle) if line.dy > 0 else ((-line.y1, -line.y0), middle)
+        return ((line.x0, line.x1), line.oy) if line.dx > 0 else ((-line.x1, -line.x0), -line.oy)
+    return ((line.y0, line.y1), -line.ox) if line.dy > 0 else ((-line.y1, -line.y0), line.ox)
 
 
 def _top(line: Line) -> float:

@@ -23,7 +23,7 @@ _BUCKET = 8.0
 class Visible:
     """The lines to keep, and how many characters were left out as hidden or as repeated."""
 
-    lines: list[Line]
+    lines: Sequence[Line]
     hidden: int = 0
     repeated: int = 0
 
@@ -40,11 +40,12 @@ def visible_lines(
     over a picture is kept: it is the OCR layer of a scan. Invisible text over visible text
     doubles it, and over blank paper nobody sees it: both go.
     """
-    doubtful = [i for i, line in enumerate(lines) if line.marks]
+    if not any(line.marks for line in lines):
+        shown = _without_shadows(lines)
+        dropped = len(shown) < len(lines)
+        return Visible(shown, 0, _length(lines) - _length(shown) if dropped else 0)
     shown = _without_shadows([line for line in lines if not line.marks & HIDDEN])
     repeated = _length(lines, exclude=HIDDEN) - _length(shown)
-    if not doubtful:
-        return Visible(shown if repeated else list(lines), 0, repeated)
     keep = {id(line) for line in shown}
     hidden = 0
     ask: list[Line] = []
@@ -78,12 +79,14 @@ def _length(lines: Iterable[Line], exclude: int = 0) -> int:
     return sum(len(line.text) for line in lines if not line.marks & exclude)
 
 
-def _without_shadows(lines: list[Line]) -> list[Line]:
+def _without_shadows(lines: Sequence[Line]) -> Sequence[Line]:
     """Return `lines` without those that repeat an earlier one at nearly the same place."""
+    if len({line.text for line in lines}) == len(lines):
+        return lines
     seen: dict[str, list[Line]] = defaultdict(list)
     kept: list[Line] = []
     for line in lines:
-        text = line.text.strip()
+        text = line.text
         near = _SHADOW * line.size
         for other in seen[text]:
             if (
