@@ -37,6 +37,7 @@ _READERS = {
     Kind.DOCX: ("word", "read_word"),
     Kind.TEXT: ("plain", "read_text"),
     Kind.HTML: ("hypertext", "read_html"),
+    Kind.RTF: ("rtf", "read_rtf"),
     Kind.EML: ("mail", "read_eml"),
     Kind.MHTML: ("mail", "read_mhtml"),
     Kind.ZIP: ("archive", "read_zip"),

@@ -1,0 +1,77 @@
+"""The code pages and control words of RTF that stand for characters."""
+
+from __future__ import annotations
+
+import codecs
+
+# \fcharsetN: the code page of a font (RTF 1.9.1, "Font Table").
+FONT_CODE_PAGES = {
+    0: "cp1252",
+    77: "mac_roman",
+    128: "cp932",
+    129: "cp949",
+    130: "johab",
+    134: "gbk",
+    136: "big5",
+    161: "cp1253",
+    162: "cp1254",
+    163: "cp1258",
+    177: "cp1255",
+    178: "cp1256",
+    186: "cp1257",
+    204: "cp1251",
+    222: "cp874",
+    238: "cp1250",
+    254: "cp437",
+    255: "cp850",
+}
+SYMBOL_CHARSET = 2
+# Places of Symbol and Wingdings that commenters meet: bullets, arrows and tick boxes.
+SYMBOLS = {
+    0x6C: "●", 0x6E: "■", 0x6F: "☐", 0x71: "☐", 0x72: "☐", 0x76: "❖", 0xA7: "▪", 0xA8: "☐",
+    0xB7: "•", 0xD8: "➢", 0xE0: "→", 0xF0: "⇨", 0xFC: "✓", 0xFD: "☒", 0xFE: "☑", 0x78: "☒",
+    0xA3: "≤", 0xB3: "≥", 0xB0: "°", 0xB1: "±", 0xAE: "→", 0xDE: "⇒",
+}  # fmt: skip
+CHARACTERS = {
+    "emdash": "—",
+    "endash": "–",
+    "emspace": " ",
+    "enspace": " ",
+    "qmspace": " ",
+    "bullet": "•",
+    "lquote": "‘",
+    "rquote": "’",
+    "ldblquote": "“",
+    "rdblquote": "”",
+    "zwnj": "\u200c",
+    "zwj": "\u200d",
+    "ltrmark": "",
+    "rtlmark": "",
+    "tab": " ",
+    "~": "\u00a0",
+    "_": "-",
+    "-": "",
+    ":": "",
+    "|": "",
+    "\\": "\\",
+    "{": "{",
+    "}": "}",
+}
+
+
+def code_page(number: int) -> str:
+    """Return the Python codec of Windows code page `number`, CP1252 when there is none."""
+    name = {10000: "mac_roman", 65001: "utf-8", 936: "gbk", 1361: "johab", 708: "iso8859_6"}.get(
+        number, f"cp{number}"
+    )
+    try:
+        codecs.lookup(name)
+    except LookupError:
+        return "cp1252"
+    return name
+
+
+def symbol(code: int) -> str:
+    """Return the character at `code` of a symbol font, a bullet when it is unknown."""
+    code &= 0xFF
+    return SYMBOLS.get(code, chr(code) if code < 0x60 else "•")
