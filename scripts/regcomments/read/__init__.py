@@ -38,6 +38,7 @@ _READERS = {
     Kind.TEXT: ("plain", "read_text"),
     Kind.HTML: ("hypertext", "read_html"),
     Kind.RTF: ("rtf", "read_rtf"),
+    Kind.DOC: ("msdoc", "read_doc"),
     Kind.EML: ("mail", "read_eml"),
     Kind.MHTML: ("mail", "read_mhtml"),
     Kind.ZIP: ("archive", "read_zip"),
