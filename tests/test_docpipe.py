@@ -214,13 +214,14 @@ def test_ocr_only_when_asked(tmp_path):
 
 def scan_with_stub_layer(path: Path) -> None:
     """A page-filling picture with nothing but a stamp in its text layer."""
-    with pymupdf.open() as doc:
+    with pymupdf.open() as paper, pymupdf.open() as doc:
+        sheet = paper.new_page()
+        for k in range(24):
+            sheet.insert_text(
+                (72, 110 + 24 * k), "What was typed on this line of paper.", fontsize=14
+            )
         page = doc.new_page()
-        pixels = pymupdf.Pixmap(pymupdf.csGRAY, pymupdf.IRect(0, 0, 300, 400), False)
-        pixels.clear_with(255)
-        for y in range(60, 340, 12):  # bars in the place of lines of text
-            pixels.set_rect(pymupdf.IRect(30, y, 270, y + 5), (20,))
-        page.insert_image(page.rect, pixmap=pixels)
+        page.insert_image(page.rect, pixmap=sheet.get_pixmap(dpi=100))
         page.insert_text((72, 72), "SCAN-9F31A1", fontsize=8)
         doc.save(path)
 

@@ -48,6 +48,12 @@ def sort_items(items: Iterable[TextItem]) -> list[TextItem]:
     return kept
 
 
+def _one_line(items: Sequence[TextItem], tol: Tolerances) -> bool:
+    mids = [i.y0 + i.y1 for i in items]
+    heights = [i.y1 - i.y0 for i in items]
+    return (max(mids) - min(mids)) / 2 <= tol.line_h * max(min(heights), 2.0)
+
+
 def rows_of(items: Sequence[TextItem], tol: Tolerances = DEFAULT) -> list[list[TextItem]]:
     """Return sorted items in y-buckets, top to bottom, each from left to right.
 
@@ -115,6 +121,9 @@ def text_of(
     anywhere by word processors ("Descriptio" / "n"): such a tail goes back to its word. A line
     that ends in a hyphen is joined without a space.
     """
+    items = list(items)
+    if len(items) < 2 or _one_line(items, tol):
+        return " ".join(i.text.strip() for i in sorted(items))
     text, last = "", None
     for row in rows_of(sort_items(items), tol):
         line = " ".join(item.text.strip() for item in row)

@@ -21,24 +21,34 @@ def prose_pieces(lines: Sequence[Line], tol: Tolerances = DEFAULT) -> set[Piece]
     """Return the pieces that belong to blocks of running text.
 
     A block is three or more lines close below each other with a common left edge, most of them
-    wordy; two such blocks side by side are a page set in columns.
+    wordy. A column of a table is none, however wordy: its neighbours stand on its very lines.
     """
     columns: dict[int, list[Piece]] = defaultdict(list)
+    level: set[Piece] = set()
     for line in lines:
+        short = [p for p in line.pieces if not wordy(p, tol)]
         for piece in line.pieces:
             # Left edges are compared on a grid of 4 pt, and with its left neighbour.
             columns[int(piece.box.x0 // 4)].append(piece)
+            if any(q is not piece and _level(piece, q, tol) for q in short):
+                level.add(piece)
     found: set[Piece] = set()
     for key in sorted(columns):
         stack = sorted(columns[key] + columns.get(key + 1, []), key=lambda p: p.box.y0)
         run: list[Piece] = []
-        for piece in stack:
-            if run and not _follows(run[-1], piece):
-                found |= _block(run, tol)
+        for piece in [*stack, None]:
+            if piece is None or (run and not _follows(run[-1], piece)):
+                found.update(_block(run, level, tol))
                 run = []
-            run.append(piece)
-        found |= _block(run, tol)
+            if piece is not None:
+                run.append(piece)
     return found
+
+
+def _level(a: Piece, b: Piece, tol: Tolerances) -> bool:
+    """Both stand on one line of print: their middles agree closely."""
+    height = min(a.box.y1 - a.box.y0, b.box.y1 - b.box.y0)
+    return abs(a.box.y0 + a.box.y1 - b.box.y0 - b.box.y1) / 2 <= tol.level_h * height
 
 
 def _follows(upper: Piece, lower: Piece) -> bool:
@@ -46,17 +56,25 @@ def _follows(upper: Piece, lower: Piece) -> bool:
     return lower.box.y0 - upper.box.y0 <= 2.4 * height
 
 
-def _block(run: list[Piece], tol: Tolerances) -> set[Piece]:
-    if len(run) < 3:
-        return set()
-    flags = [wordy(p, tol) for p in run]
-    out: set[Piece] = set()
+def _block(run: list[Piece], level: set[Piece], tol: Tolerances) -> list[Piece]:
+    out: list[Piece] = []
     start = 0
+    flags = [wordy(p, tol) for p in run]
     # The last line of a paragraph is short: one such line between wordy ones stays with them.
     for k in range(1, len(run) + 1):
         if k == len(run) or (not flags[k] and not flags[k - 1]):
             part = run[start:k]
-            if sum(flags[start:k]) >= max(2, 0.6 * len(part)):
-                out.update(part)
+            if len(part) >= 3 and sum(flags[start:k]) >= max(2, 0.6 * len(part)):
+                out += _unless_level(part, level)
             start = k
+    # Narrow columns of print have fewer words a line; they must stand apart from any table.
+    if len(run) >= 4 and not out:
+        words = [w for p in run for w in p.text.split()]
+        letters = sum(w[:1].isalpha() for w in words)
+        if len(words) >= 4 * len(run) and letters >= 0.8 * len(words):
+            out += _unless_level(run, level)
     return out
+
+
+def _unless_level(part: list[Piece], level: set[Piece]) -> list[Piece]:
+    return [] if sum(p in level for p in part) >= 0.6 * len(part) else part

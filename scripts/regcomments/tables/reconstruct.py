@@ -8,11 +8,12 @@ from dataclasses import replace
 from regcomments.tables import address
 from regcomments.tables.columns import overlap
 from regcomments.tables.draft import Draft, to_table
+from regcomments.tables.framed import booktabs, boxed_table, finer
 from regcomments.tables.items import Box, PageItems, Table, TextItem
-from regcomments.tables.lattice import Segment, grids_of, segments_of
+from regcomments.tables.lattice import grids_of, segments_of
 from regcomments.tables.lines import lines_of, sort_items, text_height
 from regcomments.tables.ruled import fill, is_chart, stacked
-from regcomments.tables.stream import boxed_table, columns_of_run, draft_of, stream_tables
+from regcomments.tables.stream import stream_tables
 from regcomments.tables.tolerances import DEFAULT, Tolerances
 
 
@@ -50,7 +51,7 @@ def page_drafts(page: PageItems, tol: Tolerances = DEFAULT) -> list[Draft]:
             charts.append(Box(b.x0 - room, b.y0 - room, b.x1 + room, b.y1 + room))
             continue
         if stacked(draft, tol):
-            draft = _finer(draft, items, flat, upright, tol) or draft
+            draft = finer(draft, items, flat, upright, tol) or draft
         drafts.append(draft)
     free = _outside(_outside(items, [d.box for d in drafts]), charts)
     for box in sorted(page.boxes or ()):
@@ -59,6 +60,8 @@ def page_drafts(page: PageItems, tol: Tolerances = DEFAULT) -> list[Draft]:
         draft = boxed_table(box, free, flat, tol)
         if draft is not None:
             drafts.append(draft)
+    free = _outside(free, [d.box for d in drafts])
+    drafts += booktabs(free, flat, tol)
     free = _outside(free, [d.box for d in drafts])
     drafts += stream_tables(lines_of(free, (), tol), flat, tol)
     return sorted(
@@ -72,32 +75,6 @@ def _outside(items: Sequence[TextItem], boxes: Sequence[Box]) -> list[TextItem]:
         for i in items
         if not any(b.holds((i.x0 + i.x1) / 2, (i.y0 + i.y1) / 2, 1.0) for b in boxes)
     ]
-
-
-def _finer(
-    draft: Draft,
-    items: Sequence[TextItem],
-    flat: Sequence[Segment],
-    upright: Sequence[Segment],
-    tol: Tolerances,
-) -> Draft | None:
-    """Read a sparsely ruled grid by its text; its lines part columns and rows where drawn."""
-    box = draft.box
-    inside = [i for i in items if box.holds((i.x0 + i.x1) / 2, (i.y0 + i.y1) / 2)]
-    cuts = [
-        s.at
-        for s in upright
-        if box.x0 < s.at < box.x1 and overlap(s.lo, s.hi, box.y0, box.y1) > 0.5 * (box.y1 - box.y0)
-    ]
-    rules = [s for s in flat if box.y0 - 2 <= s.at <= box.y1 + 2]
-    lines = lines_of(inside, cuts, tol)
-    columns = columns_of_run(lines, rules, tol)
-    if len(columns) < draft.n_cols:
-        return None
-    finer = draft_of(lines, columns, rules, tol)
-    if len(finer.filled) <= len(draft.filled):
-        return None
-    return replace(finer, box=box, ruled=True)
 
 
 def _share(a: Box, b: Box) -> float:

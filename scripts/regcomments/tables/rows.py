@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from regcomments.tables.columns import Span, overlap, place
-from regcomments.tables.items import TextItem
+from regcomments.tables.items import Box, TextItem
 from regcomments.tables.lattice import Segment
 from regcomments.tables.lines import Line, Piece
 from regcomments.tables.tolerances import DEFAULT, Tolerances
@@ -39,36 +40,65 @@ def figures(text: str) -> bool:
     return bool(FIGURE.fullmatch(text.strip()))
 
 
-def row_of(line: Line, columns: Sequence[Span], tol: Tolerances = DEFAULT) -> Row:
+def row_of(
+    line: Line,
+    columns: Sequence[Span],
+    rules: Sequence[Segment] = (),
+    tol: Tolerances = DEFAULT,
+) -> Row:
     """Return a line's pieces by the columns they lie in; pieces over several are cut if due."""
     cells: dict[Key, list[TextItem]] = {}
     for piece in line.pieces:
-        for key, words in _placed(piece, columns, tol):
+        for key, words in _placed(piece, columns, rules, tol):
             cells.setdefault(key, []).extend(words)
     return Row(cells, line.box.y0, line.box.y1)
 
 
 def _placed(
-    piece: Piece, columns: Sequence[Span], tol: Tolerances
+    piece: Piece, columns: Sequence[Span], rules: Sequence[Segment], tol: Tolerances
 ) -> list[tuple[Key, list[TextItem]]]:
     key = place(piece.box, columns)
+    whole = [(key, list(piece.words))]
     if key[0] == key[1]:
-        return [(key, list(piece.words))]
+        return whole
     parts: dict[int, list[TextItem]] = {}
     for word in piece.words:
         first, last = place(word, columns)
         if first != last:
-            return [(key, list(piece.words))]
+            return whole
         parts.setdefault(first, []).append(word)
-    if len(parts) < 2:
-        return [(key, list(piece.words))]
+    if len(parts) < 2 or underlined(piece.box, rules):
+        return whole
+    cut = [((c, c), ws) for c, ws in sorted(parts.items())]
+    if all(figures(" ".join(w.text for w in ws)) for ws in parts.values()):
+        return cut
     height = piece.box.y1 - piece.box.y0
-    if all(figures(" ".join(w.text for w in ws)) for ws in parts.values()) or (
+    if (
         len(parts) == key[1] - key[0] + 1
-        and all(_aligned(ws, columns[c], 0.35 * height) for c, ws in parts.items())
+        and all(_aligned(ws, columns[c], tol.align_h * height) for c, ws in parts.items())
+        and _parted([ws for _, ws in cut], height)
     ):
-        return [((c, c), ws) for c, ws in sorted(parts.items())]
-    return [(key, list(piece.words))]
+        return cut
+    return whole
+
+
+def underlined(box: Box, rules: Sequence[Segment]) -> bool:
+    """Tell whether a short rule runs right below a text, as below a merged heading."""
+    height, width = box.y1 - box.y0, box.x1 - box.x0
+    return any(
+        box.y1 - 0.35 * height <= r.at <= box.y1 + 0.8 * height
+        and r.lo <= box.x0 + height
+        and box.x1 - height <= r.hi
+        and r.hi - r.lo < 4 * width + 4 * height
+        for r in rules
+    )
+
+
+def _parted(parts: Sequence[Sequence[TextItem]], height: float) -> bool:
+    """The gaps between the parts are wider than the word spaces inside them."""
+    inner = [b.x0 - a.x1 for ws in parts for a, b in pairwise(ws)]
+    outer = [b[0].x0 - a[-1].x1 for a, b in pairwise(parts)]
+    return min(outer) > max([*(1.25 * g for g in inner), 0.3 * height])
 
 
 def _aligned(words: Sequence[TextItem], column: Span, slack: float) -> bool:
@@ -85,116 +115,13 @@ def is_data(row: Row) -> bool:
 
 
 def between(rules: Sequence[Segment], upper: Row, lower: Row, lo: float, hi: float) -> bool:
-    """Tell whether a rule runs between two rows over most of the stretch from `lo` to `hi`."""
+    """Tell whether a rule runs between two rows over the whole stretch from `lo` to `hi`.
+
+    Short rules below merged headings leave gaps of more than a tenth.
+    """
     a, b = (upper.top + upper.bottom) / 2, (lower.top + lower.bottom) / 2
     got = sum(overlap(r.lo, r.hi, lo, hi) for r in rules if a < r.at < b)
-    return got >= 0.6 * (hi - lo)
-
-
-def rows_from(
-    lines: Sequence[Line],
-    columns: Sequence[Span],
-    rules: Sequence[Segment] = (),
-    tol: Tolerances = DEFAULT,
-) -> tuple[list[Row], int]:
-    """Return the rows of a block of lines, and how many of them are heading."""
-    raw = [row_of(line, columns, tol) for line in lines]
-    head = heading_lines(raw, columns, rules)
-    top = merge_heading(raw[:head], columns, rules, tol) if head else []
-    body = merge_body(raw[head:], columns, rules, tol)
-    return top + body, len(top)
-
-
-def heading_lines(rows: Sequence[Row], columns: Sequence[Span], rules: Sequence[Segment]) -> int:
-    """Return how many leading lines are heading: up to the first full rule or the first figures."""
-    lo, hi = columns[0][0], columns[-1][1]
-    first_data = next((k for k, row in enumerate(rows) if is_data(row)), None)
-    for k in range(1, min(len(rows), 10)):
-        if first_data is not None and k > first_data:
-            break
-        if between(rules, rows[k - 1], rows[k], lo, hi):
-            return k
-    if first_data is None:
-        return 1
-    # A single text in the first column right above the figures is a section of the body.
-    while first_data > 1 and rows[first_data - 1].columns() == {0}:
-        first_data -= 1
-    return min(first_data, 10)
-
-
-def merge_heading(
-    rows: Sequence[Row], columns: Sequence[Span], rules: Sequence[Segment], tol: Tolerances
-) -> list[Row]:
-    """Return heading rows: words stacked in one column are one cell, merged cells stay above."""
-    cells: list[tuple[int, int, Key, list[TextItem]]] = []  # first line, last line, columns, words
-    for k, row in enumerate(rows):
-        for key, words in sorted(row.cells.items()):
-            key = _ruled_extent(key, words, rows, k, columns, rules)
-            for n in range(len(cells) - 1, -1, -1):
-                first, last, old, have = cells[n]
-                if old == key or (old[0] <= key[0] and key[1] <= old[1] and old[0] == old[1]):
-                    gap = min(w.y0 for w in words) - max(w.y1 for w in have)
-                    height = words[0].y1 - words[0].y0
-                    lo, hi = columns[key[0]][0], columns[key[1]][1]
-                    if gap < tol.wrap_h * height and not between(rules, rows[last], row, lo, hi):
-                        cells[n] = (first, k, old, have + words)
-                        break
-                if old[0] <= key[1] and key[0] <= old[1]:
-                    cells.append((k, k, key, list(words)))
-                    break
-            else:
-                cells.append((k, k, key, list(words)))
-    return _levels(cells, rows)
-
-
-def _ruled_extent(
-    key: Key,
-    words: Sequence[TextItem],
-    rows: Sequence[Row],
-    k: int,
-    columns: Sequence[Span],
-    rules: Sequence[Segment],
-) -> Key:
-    """Columns over which a short rule right below a heading runs: it tells what it heads."""
-    x0, x1 = min(w.x0 for w in words), max(w.x1 for w in words)
-    bottom = max(w.y1 for w in words)
-    height = words[0].y1 - words[0].y0
-    for r in rules:
-        if not (bottom - 0.35 * height <= r.at <= bottom + 0.8 * height):
-            continue
-        if not (r.lo - height <= x0 and x1 <= r.hi + height):
-            continue
-        hit = [c for c, (a, b) in enumerate(columns) if overlap(a, b, r.lo, r.hi) > 0.5 * (b - a)]
-        if hit and len(hit) < len(columns) and k + 1 < len(rows):
-            others = [w for q, ws in rows[k].cells.items() if q != key for w in ws]
-            # Two headings over one rule: the rule belongs to neither.
-            if not any(r.lo <= (w.x0 + w.x1) / 2 <= r.hi for w in others):
-                return min(key[0], hit[0]), max(key[1], hit[-1])
-    return key
-
-
-def _levels(cells: list[tuple[int, int, Key, list[TextItem]]], rows: Sequence[Row]) -> list[Row]:
-    """Give every heading cell a level: one below the cells that stand above it."""
-    level: list[int] = []
-    for n, (first, _, key, _) in enumerate(cells):
-        above = [
-            level[m]
-            for m in range(n)
-            if cells[m][1] < first and cells[m][2][0] <= key[1] and key[0] <= cells[m][2][1]
-        ]
-        level.append(max(above) + 1 if above else 0)
-    depth = max(level, default=-1) + 1
-    out = [Row({}, rows[0].top, rows[-1].bottom) for _ in range(depth)]
-    for n, (_, last, key, words) in enumerate(cells):
-        below = [
-            level[m]
-            for m in range(len(cells))
-            if cells[m][0] > last and cells[m][2][0] <= key[1] and key[0] <= cells[m][2][1]
-        ]
-        row = out[level[n]]
-        row.cells.setdefault(key, []).extend(words)
-        row.spans[key] = (min(below) if below else depth) - level[n]
-    return out
+    return got >= 0.9 * (hi - lo)
 
 
 def merge_body(
@@ -251,6 +178,9 @@ def _full(last: Row, row: Row, columns: Sequence[Span]) -> bool:
     upper = [w for k, ws in last.cells.items() if k[0] == 0 for w in ws]
     lower = [w for k, ws in row.cells.items() if k[0] == 0 for w in ws]
     if not upper or not lower:
+        return False
+    # A short word wraps from nothing: it is a row name of its own.
+    if sum(len(w.text) + 1 for w in upper) < 12:
         return False
     bottom = max(upper, key=lambda w: (w.y0 + w.y1, w))
     mid = (bottom.y0 + bottom.y1) / 2

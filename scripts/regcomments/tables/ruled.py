@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
@@ -14,10 +13,8 @@ from regcomments.tables.items import Box, TextItem
 from regcomments.tables.lattice import Grid
 from regcomments.tables.lines import lines_of, text_height, text_of
 from regcomments.tables.rows import figures
+from regcomments.tables.stream import CAPTION, NOTE
 from regcomments.tables.tolerances import DEFAULT, Tolerances
-
-CAPTION = re.compile(r"(table|exhibit|figure|fig\.?|chart|schedule|appendix|annex)\s+[\dA-Z]", re.I)
-NOTE = re.compile(r"(notes?|sources?|legend|key|exhibit reads|\d{0,2}\s?[*†‡§¹²³])\b|[*†‡§]", re.I)
 
 
 def fill(grid: Grid, items: Sequence[TextItem], tol: Tolerances = DEFAULT) -> Draft | None:
@@ -42,7 +39,8 @@ def fill(grid: Grid, items: Sequence[TextItem], tol: Tolerances = DEFAULT) -> Dr
     inside = [w for ws in words.values() for w in ws]
     draft = trim(without_slivers(draft, grid.xs, grid.ys, tol.sliver_h * text_height(inside)))
     draft = peel(draft)
-    if draft.n_rows < 2 or draft.n_cols < 2 or len(draft.filled) < 3:
+    rows, cols = {p.row for p in draft.filled}, {p.col for p in draft.filled}
+    if len(rows) < 2 or len(cols) < 2 or len(draft.filled) < 3:
         return None
     return draft
 
@@ -86,16 +84,28 @@ def _without_row(draft: Draft, row: int) -> Draft:
 
 
 def stacked(draft: Draft, tol: Tolerances = DEFAULT) -> bool:
-    """Tell whether places hold columns of figures: the grid has fewer lines than the table rows."""
+    """Tell whether places hold several rows each: the grid has fewer lines than the table rows.
+
+    So it is where figures stand below each other, and where lines end although the next word
+    would have fitted.
+    """
+    fitting = breaks = 0
     for place in draft.filled:
-        if len(place.words) >= 3:
-            lines = lines_of(place.words, (), tol)
-            if len(lines) < 3:
-                continue
+        if len(place.words) < 2 or place.box is None:
+            continue
+        lines = lines_of(place.words, (), tol)
+        if len(lines) >= 3:
             last = [figures(line.pieces[-1].text) for line in lines]
             if sum(last) >= 0.7 * len(last):
                 return True
-    return False
+        if place.row and place.rows == 1:
+            room = place.box.x1 - place.box.x0 - 2 * max(2.0, lines[0].box.x0 - place.box.x0)
+            for upper, lower in pairwise(lines):
+                word = lower.pieces[0].words[0]
+                need = word.x1 - word.x0 + 0.3 * (word.y1 - word.y0)
+                breaks += 1
+                fitting += upper.box.x1 - upper.box.x0 + need < room
+    return breaks >= 3 and fitting >= 0.6 * breaks
 
 
 def split_columns(place: Place, grid: Grid, tol: Tolerances = DEFAULT) -> list[Place]:

@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from statistics import median
 
 from regcomments.tables.columns import Span, columns_of, place
 from regcomments.tables.draft import Draft, Place
-from regcomments.tables.items import Box, TextItem, hull
+from regcomments.tables.heading import heading_lines, rows_from
+from regcomments.tables.items import hull
 from regcomments.tables.lattice import Segment
-from regcomments.tables.lines import Line, Piece, lines_of, text_height
+from regcomments.tables.lines import Line, text_height
 from regcomments.tables.prose import prose_pieces, wordy
-from regcomments.tables.rows import Row, figures, heading_lines, is_data, row_of, rows_from
+from regcomments.tables.rows import Row, figures, is_data, row_of
 from regcomments.tables.tolerances import DEFAULT, Tolerances
 
+CAPTION = re.compile(
+    r"(table|exhibit|figure|fig\.?|chart|schedule|appendix|annex)\s+[\dA-Z]", re.IGNORECASE
+)
+NOTE = re.compile(
+    r"(notes?|sources?|legend|key|abbreviations?|exhibit reads)\b\W"
+    r"|[*†‡§¶]|\d{1,2}\)?\s+[A-Z][a-z]+ ",
+    re.IGNORECASE,
+)
+BULLET = re.compile(r"[•●○▪■□◦‣·*o\-–—\ue000-\uf8ff]|[(]?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)]")
 LEADER = re.compile(r"\.{4,}|(?:\. ){4,}|…{2,}|_{5,}")
 
 
@@ -26,18 +37,24 @@ def runs_of(lines: Sequence[Line], tol: Tolerances = DEFAULT) -> list[list[Line]
     out: list[list[Line]] = []
     run: list[Line] = []
     pending: list[Line] = []
+    gaps: list[float] = []
 
     def close() -> None:
         nonlocal run, pending
         if sum(len(line.pieces) > 1 for line in run) >= 2:
             out.append(run)
         run, pending = [], []
+        gaps.clear()
 
     for line in lines:
         height = text_height([w for p in line.pieces for w in p.words])
         last = (pending or run)[-1:]
-        if last and line.box.y0 - last[0].box.y1 > tol.row_gap_h * height:
-            close()
+        if last:
+            gap = line.box.y0 - last[0].box.y1
+            if gap > _gap_limit(gaps, height, tol):
+                close()
+            else:
+                gaps.append(gap)
         if len(line.pieces) > 1:
             run += [*pending, line]
             pending = []
@@ -47,6 +64,14 @@ def runs_of(lines: Sequence[Line], tol: Tolerances = DEFAULT) -> list[list[Line]
                 close()
     close()
     return out
+
+
+def _gap_limit(gaps: Sequence[float], height: float, tol: Tolerances) -> float:
+    """The white that ends a run: well above what parted its lines so far, in points."""
+    most = tol.row_gap_h * height
+    if len(gaps) < 3:
+        return most
+    return min(most, max(0.9 * height, 3 * median(gaps)))
 
 
 def columns_of_run(
@@ -59,7 +84,7 @@ def columns_of_run(
     columns = columns_of(lines, tol)
     if len(columns) < 2:
         return columns
-    rows = [row_of(line, columns, tol) for line in lines]
+    rows = [row_of(line, columns, rules, tol) for line in lines]
     head = heading_lines(rows, columns, rules)
     body = [line for line in lines[head:] if len(line.pieces) > 1]
     if len(body) >= 3:
@@ -133,6 +158,11 @@ def believable(draft: Draft, tol: Tolerances = DEFAULT) -> bool:
     if leaders >= 0.3 * draft.n_rows:
         return False
     body = [t for p, t in texts if p.col > 0]
+    if draft.n_rows == 2 and draft.n_cols == 2:
+        return False
+    per_row = Counter(p.row for p in draft.filled)
+    if sum(n >= 0.4 * draft.n_cols for n in per_row.values()) < 2:
+        return False
     if not body or len(texts) < tol.fill_share * draft.n_rows * draft.n_cols:
         return False
     prose = sum(len(t.split()) > tol.prose_words for t in body)
@@ -201,15 +231,55 @@ def _same_columns(
     both = columns_of_run([*upper, *lower], rules, tol)
     if len(both) < 2 or len(both) < max(len(mine), len(theirs)):
         return False
-    return is_data(row_of(lower[0], both, tol))
+    return is_data(row_of(lower[0], both, rules, tol))
+
+
+def is_stray(line: Line, tol: Tolerances = DEFAULT, mark: re.Pattern[str] | None = None) -> bool:
+    """Tell whether a line is a caption or a note (or of the kind that `mark` matches), or prose."""
+    start = line.pieces[0].text
+    marked = mark.match(start) if mark else CAPTION.match(start) or NOTE.match(start)
+    return bool(marked) or any(wordy(p, tol) for p in line.pieces)
+
+
+def without_notes(run: Sequence[Line], tol: Tolerances = DEFAULT) -> Sequence[Line]:
+    """Return a run without a caption at its top and without notes at its bottom."""
+
+    a, b = 0, len(run)
+    while b > a and is_stray(run[b - 1], tol, NOTE):
+        b -= 1
+    while b > a and is_stray(run[a], tol, CAPTION):
+        a += 1
+    return run[a:b]
+
+
+def _level(run: Sequence[Line], tol: Tolerances) -> bool:
+    """Half of the lines hold pieces on one baseline; text side by side seldom does."""
+    several = [line.pieces for line in run if len(line.pieces) > 1]
+    hits = 0
+    for pieces in several:
+        mids = [(p.box.y0 + p.box.y1) / 2 for p in pieces]
+        height = min(p.box.y1 - p.box.y0 for p in pieces)
+        hits += max(mids) - min(mids) <= 2 * tol.level_h * height
+    return 2 * hits >= len(several)
+
+
+def _bullets(run: Sequence[Line], columns: Sequence[Span]) -> bool:
+    """The first column holds nothing but bullets: a list, not a table."""
+    if len(columns) > 3:
+        return False
+    first = [p.text for line in run for p in line.pieces if place(p.box, columns)[0] == 0]
+    return bool(first) and all(BULLET.fullmatch(text) for text in first)
 
 
 def table_of_run(
     run: Sequence[Line], rules: Sequence[Segment], tol: Tolerances = DEFAULT
 ) -> Draft | None:
     """Return the table that a run of lines makes, or None when it is not believable as one."""
+    run = without_notes(run, tol)
     columns = columns_of_run(run, rules, tol)
     if len(columns) < 2:
+        return None
+    if not _level(run, tol) or _bullets(run, columns):
         return None
     rows, head = rows_from(run, columns, rules, tol)
     rows = trim_ends(rows, head, len(columns), tol)
@@ -217,45 +287,3 @@ def table_of_run(
         return None
     draft = draft_from(rows, len(columns))
     return draft if believable(draft, tol) else None
-
-
-def boxed_table(
-    box: Box, items: Sequence[TextItem], rules: Sequence[Segment] = (), tol: Tolerances = DEFAULT
-) -> Draft | None:
-    """Return the table inside a detected box, with a header that the box clips, or None."""
-    inside = [i for i in items if box.holds((i.x0 + i.x1) / 2, (i.y0 + i.y1) / 2, 1.0)]
-    if not inside:
-        return None
-    height = text_height(inside)
-    lines = lines_of(inside, (), tol)
-    columns = columns_of_run(lines, rules, tol)
-    if len(columns) < 2:
-        return None
-    # A line just above the box, none of whose text leaves the box sideways, is its header.
-    room = Box(box.x0 - 1, box.y0 - tol.clip_h * height, box.x1 + 1, box.y0)
-    above = [
-        i
-        for i in items
-        if i not in inside
-        and room.holds((i.x0 + i.x1) / 2, (i.y0 + i.y1) / 2)
-        and i.x0 >= box.x0 - height
-        and i.x1 <= box.x1 + height
-    ]
-    draft = draft_of(lines, columns, rules, tol)
-    if draft.n_rows < 2:
-        return None
-    return _with_header(draft, [p for n in lines_of(above, (), tol) for p in n.pieces], columns)
-
-
-def _with_header(draft: Draft, pieces: Sequence[Piece], columns: Sequence[Span]) -> Draft:
-    """Put pieces from just above into the first row, unless one of them spans columns."""
-    spans = [place(p.box, columns) for p in pieces]
-    if not pieces or any(a != b for a, b in spans):
-        return draft
-    top = {p.col: p for p in draft.places if p.row == 0 and p.cols == 1}
-    for (col, _), piece in zip(spans, pieces, strict=True):
-        old = top.get(col, Place(0, col, 1, 1, ()))
-        top[col] = replace(old, words=(*piece.words, *old.words))
-    rest = [p for p in draft.places if p.row or p.cols > 1]
-    places = sorted([*top.values(), *rest], key=lambda p: (p.row, p.col))
-    return replace(draft, box=hull([draft.box, *(p.box for p in pieces)]), places=tuple(places))

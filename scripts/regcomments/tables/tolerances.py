@@ -16,6 +16,8 @@ class Tolerances:
     # Two items share a line when their middles differ by less. The seed takes half the font
     # size; middles instead of tops keep superscripts and mixed sizes on their line.
     line_h: float = 0.45
+    # Cells of one row share their baseline; lines of print side by side do so by chance only.
+    level_h: float = 0.1
     # Items closer than this are one piece of text: word spaces are about 0.25 heights, 0.5 in
     # justified lines; columns seldom come nearer than 0.7.
     glue_h: float = 0.6
@@ -57,6 +59,10 @@ class Tolerances:
     chart_share: float = 0.2
     # Two runs with the same columns are one table when no further apart than this.
     bridge_gap_h: float = 5.0
+    # A text stands at a column's left, right or middle when it is off by less.
+    align_h: float = 0.35
+    # Rules shorter than this belong to a heading, not to a whole table.
+    rule_length_pt: float = 100.0
     # Unruled grids emptier than this are chart axes.
     fill_share: float = 0.35
     # An unruled block needs this share of figures or short entries outside its first column.
