@@ -14,11 +14,12 @@ from regcomments.grade import judge_document
 from regcomments.read.members import read_parts
 from regcomments.read.options import ReadOptions
 from regcomments.read.pagefacts import PageFacts, measure
-from regcomments.read.pdf_forms import has_markup, markup_of, place
+from regcomments.read.pdf_forms import Markup, has_markup, markup_of, place
 from regcomments.read.pdf_layout import page_text
 from regcomments.read.pdf_lines import lines_of, text_page
 from regcomments.read.pdf_members import document_parts
 from regcomments.read.pdf_open import MUPDF_ERRORS, one_line, open_pdf
+from regcomments.read.pdf_tables import with_tables
 from regcomments.read.pdf_visible import Rect, visible_lines
 from regcomments.records import Document, Member, Page, UnreadableError
 from regcomments.status import Reason, Status
@@ -58,7 +59,7 @@ def read_pdf(path: Path, options: ReadOptions) -> Document:
         if options.on_pages is not None:
             options.on_pages(count)
         pictures: dict[int, float] = {}  # those already looked at, see pagefacts.measure
-        read = [_read_page(document, number, pictures) for number in range(count)]
+        read = [_read_page(document, number, pictures, options) for number in range(count)]
         if all(page.facts is None for page in read):
             raise UnreadableError(Status.FAILED, Reason.CORRUPT, read[0].error)
         _refuse_placeholder(document, read)
@@ -75,18 +76,23 @@ def read_pdf(path: Path, options: ReadOptions) -> Document:
         )
 
 
-def _read_page(document: pymupdf.Document, number: int, pictures: dict[int, float]) -> _Read:
+def _read_page(
+    document: pymupdf.Document, number: int, pictures: dict[int, float], options: ReadOptions
+) -> _Read:
     try:
         page = document[number]
         marked = has_markup(page)
         textpage = text_page(page, contents_only=marked)
         seen = visible_lines(lines_of(textpage, page), _image_boxes(page), _ink_finder(page))
-        lines, notes = seen.lines, []
-        if marked:
-            markup = markup_of(page)
-            lines, notes = place(lines, markup.entries), markup.notes
-        text = "\n\n".join([page_text(lines), *notes]).strip()
-        return _Read(text, measure(page, text, textpage, pictures), seen.hidden, seen.repeated)
+        markup = markup_of(page) if marked else Markup()
+        lines = place(seen.lines, markup.entries) if markup.entries else seen.lines
+        plain = text = "\n\n".join([page_text(lines), *markup.notes]).strip()
+        # A table is made of all words in its box, so of hidden ones too: then none is made.
+        if options.pdf_tables == "pipe" and not seen.hidden and not seen.repeated:
+            tabled = with_tables(page, lines, textpage, markup.entries)
+            if tabled is not lines:
+                text = "\n\n".join([page_text(tabled), *markup.notes]).strip()
+        return _Read(text, measure(page, plain, textpage, pictures), seen.hidden, seen.repeated)
     except MemoryError:
         raise
     except MUPDF_ERRORS as error:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from regcomments.read.pdf_bidi import RTL, is_rtl
-from regcomments.read.pdf_lines import Line
+from regcomments.read.pdf_lines import TABLE, Line
 
 # Two pieces are on one row when their baselines differ by less than this share of the type size.
 _SAME_ROW = 0.4
@@ -72,6 +72,8 @@ def rows(lines: Sequence[Line]) -> list[list[Line]]:
 
 def _fits(row: list[Line], line: Line) -> bool:
     last = row[-1]
+    if (line.marks | last.marks) & TABLE:
+        return False
     size = min(line.size, last.size)
     if line.dx > _PARALLEL and last.dx > _PARALLEL:  # nearly all lines, so tested first
         if abs(line.oy - last.oy) > _SAME_ROW * size:
@@ -112,6 +114,8 @@ def _row_text(row: list[Line]) -> str:
 
 def _between(a: Line, b: Line) -> str:
     """Return what parts `b` from the row that ends with `a`: nothing, a line end, an empty line."""
+    if (a.marks | b.marks) & TABLE:
+        return "\n\n"
     if a.vertical != b.vertical or a.dx * b.dx + a.dy * b.dy < _PARALLEL:
         return "\n\n"
     if len(b.text) == 1 and _stacked(a, b):

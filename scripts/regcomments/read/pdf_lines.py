@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -27,6 +28,7 @@ _UPRIGHT = 0.99  # cosine of 8 degrees: a line that runs from left to right
 HIDDEN = 1  # drawn in render mode 3 or fully transparent
 WHITE = 2  # near white: visible only on a dark ground
 TINY = 4
+TABLE = 8  # not a line but a whole table, as pipe rows
 
 
 class Line(NamedTuple):
@@ -74,7 +76,9 @@ def text_page(page: pymupdf.Page, *, contents_only: bool = False) -> pymupdf.Tex
     finally:
         if rotation:
             page.set_rotation(rotation)
-    return pymupdf.TextPage(found)
+    textpage = pymupdf.TextPage(found)
+    textpage.parent = weakref.proxy(page)  # as page.get_textpage does; users of it check that
+    return textpage
 
 
 def lines_of(textpage: pymupdf.TextPage, page: pymupdf.Page) -> list[Line]:

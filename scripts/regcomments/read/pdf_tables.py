@@ -1,0 +1,89 @@
+"""Puts pipe tables in the place of the words of a table. The seam to regcomments.tables."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+import pymupdf
+
+from regcomments.read.pdf_bidi import RTL
+from regcomments.read.pdf_forms import Entry
+from regcomments.read.pdf_lines import TABLE, Line
+from regcomments.tables.items import Box
+from regcomments.tables.pipe import pipe_tables
+
+_SLACK = 0.5  # points by which a word may stand out of its table
+
+
+def with_tables(
+    page: pymupdf.Page,
+    lines: Sequence[Line],
+    textpage: pymupdf.TextPage,
+    entries: Sequence[Entry] = (),
+) -> Sequence[Line]:
+    """Return `lines` with each table that is found with confidence as one line of pipe rows.
+
+    It stands where the first of its words stood. Left as plain lines are tables whose pipe rows
+    do not hold exactly the words of the lines they replace, tables with filled fields, which the
+    rows would lack, and right-to-left ones, whose cells are read by place and so in the wrong
+    order.
+    """
+    if not tabular(lines):
+        return lines
+    replaced: dict[int, str] = {}
+    gone: set[int] = set()
+    for table in pipe_tables(page, textpage=textpage):
+        box = _as_shown(table.bbox, page)
+        inside = [k for k, line in enumerate(lines) if _inside(line[1:5], box)]
+        if (
+            inside
+            and gone.isdisjoint(inside)
+            and not RTL.search(table.markdown)
+            and not any(_inside(entry.rect, box) for entry in entries)
+            and _same_letters([lines[k].text for k in inside], table.markdown)
+        ):
+            first = lines[inside[0]]
+            replaced[inside[0]] = Line(
+                table.markdown, *box, first.size, box.x0, box.y1, block=first.block, marks=TABLE
+            )
+            gone.update(inside)
+    if not replaced:
+        return lines
+    kept = ((k, replaced.get(k, line)) for k, line in enumerate(lines))
+    return [line for k, line in kept if k in replaced or k not in gone]
+
+
+def tabular(lines: Sequence[Line]) -> bool:
+    """Tell whether enough lines stand side by side for a table to be worth the search.
+
+    Two heights with three pieces each, or five with two, list marks not counted. On 119 pages
+    of ICDAR 2013 this lets 58 of the 62 pages with a table pass, and of 57 pages of letters and
+    reports 8 in all, 5 of which have one; the search costs as much as reading three pages.
+    """
+    heights: dict[int, int] = defaultdict(int)
+    for line in lines:
+        if line.vertical:
+            return False
+        if len(line.text) > 3 or line.text[-1:].isalnum():
+            # Pieces of a row differ in height by a fraction of a point.
+            heights[round((line.oy if abs(line.dx) > abs(line.dy) else line.ox) / 3)] += 1
+    counts = sorted(heights.values(), reverse=True)
+    return (len(counts) > 1 and counts[1] >= 3) or (len(counts) > 4 and counts[4] >= 2)
+
+
+def _same_letters(texts: Sequence[str], markdown: str) -> bool:
+    """Tell whether a table holds the letters and digits of `texts`, no more and no less."""
+    return Counter(filter(str.isalnum, "".join(texts))) == Counter(filter(str.isalnum, markdown))
+
+
+def _inside(rect: Sequence[float], box: Box) -> bool:
+    return box.holds((rect[0] + rect[2]) / 2, (rect[1] + rect[3]) / 2, _SLACK)
+
+
+def _as_shown(box: Box, page: pymupdf.Page) -> Box:
+    if not page.rotation:
+        return box
+    turned = pymupdf.Rect(*box) * page.rotation_matrix
+    turned.normalize()
+    return Box(*turned)
