@@ -1,0 +1,28 @@
+"""All cases of the gate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.quality import container_cases, pdf_cases, scan_cases, text_cases, word_cases
+from tests.quality.case import Case
+
+
+def all_cases() -> list[Case]:
+    """Return every case."""
+    modules = (pdf_cases, scan_cases, word_cases, text_cases, container_cases)
+    return [case for module in modules for case in module.CASES]
+
+
+def write(folder: Path, cases: list[Case]) -> list[Path]:
+    """Write the files of `cases` below `folder` and return their paths, in the same order.
+
+    Each lies in a folder of its own as attachment_1, with the extension that its case's name has.
+    """
+    paths = []
+    for number, case in enumerate(cases, 1):
+        path = folder / f"{number:03d}" / f"attachment_1.{case.name.rpartition('.')[2]}"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(case.make())
+        paths.append(path)
+    return paths
