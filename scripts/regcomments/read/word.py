@@ -1,7 +1,8 @@
 """Word documents (DOCX, DOCM, Strict OOXML, Flat OPC) as Markdown, everything in them once.
 
 The package is opened with zipfile and its XML walked with lxml. python-docx opens none of the
-Strict and damaged files, unpacks every part of a bomb, and takes four times as long to open.
+Strict and damaged files, unpacks and parses every part of a bomb, and takes as long to open a
+package as all that is done here.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from regcomments.read.word_blocks import Block, StoryReader, to_markdown
 from regcomments.read.word_embedded import embedded_parts
 from regcomments.read.word_numbering import Numbering
 from regcomments.read.word_package import Package, open_package
-from regcomments.read.word_pictures import picture_pages, raster_pictures
+from regcomments.read.word_pictures import SHORT_TEXT, picture_pages, raster_pictures
 from regcomments.read.word_state import WalkState
 from regcomments.read.word_styles import Styles
 from regcomments.read.word_xml import W, parse_xml, raw_text
@@ -29,8 +30,10 @@ KIND = "docx"
 METHOD = "docx-xml"
 # A page number alone, as headers and footers have it: "Page 2 of 7", "- 3 -".
 _PAGE_NUMBER = re.compile(r"\W*(?:page|p\.|pg\.?)?\W*\d*\W*(?:(?:of|/)\W*\d*)?\W*", re.IGNORECASE)
+_LONGEST_PAGE_NUMBER = 30  # characters; also bounds the time of the expression above
 _CONTINUED = re.compile(r"\n(?=[^\n])")
 _MAX_COMMENTS = 5_000
+_MAX_COMPARED = 1_000_000_000  # characters passed over in search of lost text, about a second
 
 
 def read_word(path: Path, options: ReadOptions) -> Document:
@@ -42,13 +45,20 @@ def read_word(path: Path, options: ReadOptions) -> Document:
     """
     package = open_package(path)
     state, body = _walk(package)
-    warnings = list(dict.fromkeys(package.warnings))
+    if package.damaged and not body:
+        raise UnreadableError(Status.FAILED, Reason.CORRUPT, "; ".join(package.warnings)[:200])
+    warnings: list[str] = []
     if state.hidden:
         warnings.append(f"{state.hidden} characters of hidden text left out")
     chars = len("".join(body.split()))
-    pages = picture_pages(package, raster_pictures(package, state.pictures), chars)
+    pictures = raster_pictures(package, state.pictures)
+    if options.on_pages is not None and pictures:
+        options.on_pages(len(pictures))
+    pages = picture_pages(package, pictures, chars)
+    if chars < SHORT_TEXT and len(pictures) < len(state.pictures):
+        warnings.append("drawings (EMF, WMF) were not searched for text")
     members, more = read_parts(embedded_parts(package, state.objects), options)
-    warnings += more
+    warnings = list(dict.fromkeys([*package.warnings, *warnings, *more]))
     blank = not (body or pages or members)
     return Document(
         kind=KIND,
@@ -120,21 +130,26 @@ def _walk(package: Package, chunks: int = 0) -> tuple[WalkState, str]:
 
 def _foreign(root: etree._Element) -> list[etree._Element]:
     """Return what can be read of a main part without a body; raises when it isn't Word's."""
-    if root.tag == W + "document" or next(root.iter(W + "p"), None) is not None:
+    if next(root.iter(W + "p", W + "altChunk"), None) is not None:
         return [root]
-    name = etree.QName(root).localname
-    raise UnreadableError(Status.FAILED, Reason.CORRUPT, f"the main part is a <{name}>"[:200])
+    name = root.tag.rpartition("}")[2][:100]
+    raise UnreadableError(Status.FAILED, Reason.CORRUPT, f"no body in the main part <{name}>")
 
 
 def _complete(package: Package, data: bytes, blocks: list[Block]) -> list[Block]:
-    """Return `blocks`, or the bare text of a broken part when the parser gave up half-way."""
+    """Return `blocks` and the bare text of what the parser lost in a broken part."""
     package.warnings.append("the document part is damaged")
-    bare = raw_text(data)
-    seen = sum(len(re.sub(r"\W", "", block.text)) for block in blocks)
-    if len(re.sub(r"\W", "", bare)) <= 1.1 * seen + 20:
-        return blocks
-    lines = (" ".join(line.split()) for line in bare.split("\n"))
-    return [Block("text", line) for line in lines if line]
+    package.damaged = True
+    known = {_letters(line) for block in blocks for line in block.text.split("\n")}
+    lines = [" ".join(line.split()) for line in raw_text(data).split("\n")]
+    lines = [line for line in lines if line and _letters(line) not in known]
+    # Pieces of a paragraph too, unless that would take long.
+    seen = "\n".join(known) if len(lines) * sum(map(len, known)) < _MAX_COMPARED else ""
+    return blocks + [Block("text", line) for line in lines if _letters(line) not in seen]
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"\W", "", text)
 
 
 def _related_root(package: Package, part: str, kind: str, usual: str) -> etree._Element | None:
@@ -158,17 +173,21 @@ def _margin(state: WalkState, kind: str) -> list[str]:
         if root is None:
             continue
         for block in StoryReader(state, part, root).read(root):
-            if block.text not in seen and not _PAGE_NUMBER.fullmatch(block.text):
+            if block.text not in seen and not _is_page_number(block.text):
                 seen.add(block.text)
                 kept.append(block)
     return [to_markdown(kept)]
+
+
+def _is_page_number(text: str) -> bool:
+    return len(text) <= _LONGEST_PAGE_NUMBER and bool(_PAGE_NUMBER.fullmatch(text))
 
 
 def _notes(state: WalkState, main: str) -> list[str]:
     """Return the footnotes and endnotes that were met, in the order of their numbers."""
     texts: list[str] = []
     for kind, prefix in (("footnote", ""), ("endnote", "e")):
-        wanted = [note_id for other, note_id in state.notes if other == kind]
+        wanted = state.notes[kind]
         if not wanted:
             continue
         part = _related(state.package, main, f"{kind}s", f"{main.rpartition('/')[0]}/{kind}s.xml")
@@ -177,7 +196,7 @@ def _notes(state: WalkState, main: str) -> list[str]:
             continue
         nodes = {node.get(W + "id") or "": node for node in root.iterchildren(W + kind)}
         reader = StoryReader(state, part, root)
-        for note_id in wanted:
+        for note_id in list(wanted):
             if note_id in nodes:
                 text = _CONTINUED.sub("\n    ", to_markdown(reader.read(nodes[note_id])))
                 texts.append(f"[^{prefix}{state.note_number(kind, note_id)}]: {text}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import NamedTuple
 
 from lxml import etree
@@ -48,7 +49,7 @@ class StoryReader:
         self._part = part
         watch = state.styles.may_hide or next(root.iter(W + "vanish"), None) is not None
         self._inline = InlineReader(state, part, watch_hidden=watch)
-        self._carry = Inline("", [], [])
+        self._carry = Inline("", {}, [])
         self._list_levels: list[int] = []
         repair_fields(root)
 
@@ -57,7 +58,7 @@ class StoryReader:
         blocks = self._blocks(node, 0)
         if self._carry.text or self._carry.extras:  # the paragraph that it merged into is gone
             blocks += self._finish(self._carry, PLAIN, "", 0, "text")
-            self._carry = Inline("", [], [])
+            self._carry = Inline("", {}, [])
         return blocks
 
     def _blocks(self, node: etree._Element, depth: int) -> list[Block]:
@@ -93,7 +94,7 @@ class StoryReader:
             elif tag == W + "r" or (len(child) and next(child.iter(*_BLOCK_LEVEL), None) is None):
                 # Runs outside a paragraph: against the schema, but somebody's words.
                 holder = etree.Element(W + "p")
-                holder.append(_copy(child))
+                holder.append(deepcopy(child))  # appending itself would move it
                 blocks += self._paragraph(holder, depth)
             elif len(child):
                 blocks += self._blocks(child, depth + 1)
@@ -122,10 +123,10 @@ class StoryReader:
         if self._carry.text or self._carry.extras:
             inline = Inline(
                 self._carry.text + inline.text,
-                self._carry.links + inline.links,
+                self._carry.links | inline.links,
                 self._carry.extras + inline.extras,
             )
-            self._carry = Inline("", [], [])
+            self._carry = Inline("", {}, [])
         if joined:  # its end is deleted: it runs on in the next paragraph
             self._carry = inline
             return []
@@ -177,7 +178,7 @@ class StoryReader:
             kind = "table" if extra.startswith("| ") else "text"
             return [Block(kind, extra)] if extra else []
         saved, levels, carry = self._inline.apart(), self._list_levels, self._carry
-        self._list_levels, self._carry = [], Inline("", [], [])
+        self._list_levels, self._carry = [], Inline("", {}, [])
         blocks = self._blocks(extra, depth)
         if self._carry.text:
             blocks += self._finish(self._carry, PLAIN, "", 0, "text", depth)
@@ -226,8 +227,8 @@ class StoryReader:
             relation = relations.get(node.get(RID) or "")
             kind = "header" if node.tag == W + "headerReference" else "footer"
             parts = self._state.margins[kind]
-            if relation is not None and relation.target not in parts:
-                parts.append(relation.target)
+            if relation is not None and not relation.external:
+                parts[relation.target] = None
 
     def _chunk(self, node: etree._Element) -> list[Block]:
         relation = self._state.package.relations(self._part).get(node.get(RID) or "")
@@ -254,8 +255,3 @@ def to_markdown(blocks: list[Block]) -> str:
         pieces.append(block.lead + text + (" " + tail if text and tail else tail))
         previous = block.kind
     return "".join(pieces)
-
-
-def _copy(node: etree._Element) -> etree._Element:
-    # Appending moves a node out of its tree; the walk still goes through that tree.
-    return etree.fromstring(etree.tostring(node))

@@ -18,6 +18,7 @@ from regcomments.status import Reason, Status
 
 MAX_CHUNKS = 200  # imported parts read in one document, nested ones included
 MAX_CHUNK_BYTES = 30_000_000
+MAX_EMBEDDED_BYTES = 100_000_000  # of one embedded file, whatever the package says of its size
 # OLE servers whose objects are equations, controls and pictures of themselves, not documents.
 _NOT_DOCUMENTS = ("equation", "mathtype", "forms.", "shell.", "paint.", "msphoto", "chart")
 _STREAM_KINDS = {"worddocument": ".doc", "workbook": ".xls", "book": ".xls"}
@@ -92,7 +93,7 @@ def embedded_parts(package: Package, objects: dict[str, str]) -> Iterator[Part]:
             yield Part(book.name(base), _loader(package, target), package.size(target))
             continue
         try:
-            found = ole_payload(package.read(target))
+            found = ole_payload(package.read(target, MAX_EMBEDDED_BYTES))
         except UnreadableError:
             found = None
         if found is not None:
@@ -141,4 +142,4 @@ def _native(stream: bytes) -> tuple[str, bytes] | None:
 
 
 def _loader(package: Package, target: str) -> Callable[[], bytes]:
-    return lambda: package.read(target)
+    return lambda: package.read(target, MAX_EMBEDDED_BYTES)

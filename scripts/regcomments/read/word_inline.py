@@ -28,7 +28,6 @@ _HYPERLINK = re.compile(r'\s*HYPERLINK\s+(?!\\)(?:"([^"]*)"|(\S+))', re.IGNORECA
 _SYMBOL_FIELD = re.compile(
     r'\s*SYMBOL\s+(0x[0-9a-f]+|\d+)(?:.*?\\f\s+"?([^"\\]+))?', re.IGNORECASE | re.DOTALL
 )
-_NEWLINES = re.compile(r"\s*[\r\n]\s*")
 _FORM_BLANKS = re.compile("\u2002{2,}")  # what Word shows in an empty text field
 T, RUN, RUN_PROPERTIES = W + "t", W + "r", W + "rPr"
 # Elements without text of their own, or whose text is no longer part of the document.
@@ -49,7 +48,7 @@ class Inline(NamedTuple):
     """
 
     text: str
-    links: list[str]
+    links: dict[str, None]
     extras: list[etree._Element | str]
 
 
@@ -78,7 +77,7 @@ class InlineReader:
 
     def _start(self) -> None:
         self._out: list[str] = []
-        self._links: list[str] = []
+        self._links: dict[str, None] = {}
         self._extras: list[etree._Element | str] = []
         for field in self._fields:
             field.mark = 0
@@ -129,7 +128,7 @@ class InlineReader:
         if not text or self._muted:
             return
         if "\n" in text:
-            text = _NEWLINES.sub(" ", text)
+            text = _unwrapped(text)
         if not text.isascii():
             text = text.replace("\xad", "")
             if PRIVATE.search(text):
@@ -210,13 +209,13 @@ class InlineReader:
     def _link(self, url: str, mark: int) -> None:
         """Remember a URL that its own link text doesn't show."""
         url = url.strip()
-        if self._muted or not _URL.fullmatch(url) or url in self._links:
+        if self._muted or not _URL.fullmatch(url):
             return
         shown = re.sub(r"\s", "", "".join(self._out[mark:])).lower()
         bare = re.sub(r"^(?:\w+://|mailto:)", "", url, flags=re.IGNORECASE)
         bare = bare.partition("?subject=")[0].rstrip("/").lower()
         if shown and bare not in shown:
-            self._links.append(url.removeprefix("mailto:"))
+            self._links[url.removeprefix("mailto:")] = None
 
     def _note(self, node: etree._Element, depth: int) -> None:
         kind, prefix = ("footnote", "") if node.tag == W + "footnoteReference" else ("endnote", "e")
@@ -345,6 +344,12 @@ def flat_text(node: etree._Element) -> str:
     for child in node.iter(T, W + "p", W + "tab", W + "br"):
         pieces.append(child.text or "" if child.tag == T else "\n" if child.tag == W + "p" else " ")
     return "".join(pieces)
+
+
+def _unwrapped(text: str) -> str:
+    """Return a text that was broken into lines by pretty-printing as one line."""
+    lines = text.split("\n")
+    return " ".join([lines[0].rstrip(), *map(str.strip, lines[1:-1]), lines[-1].lstrip()])
 
 
 def _font(text: etree._Element) -> str | None:

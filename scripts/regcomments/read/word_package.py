@@ -41,7 +41,8 @@ class Relation:
 class Package:
     """The parts of one document, by name without leading slash, case-blind.
 
-    Names are keys only; nothing is ever written to a path of the package.
+    Names are keys only; nothing is ever written to a path of the package. `warnings` and
+    `damaged` tell what was wrong with it so far.
     """
 
     def __init__(self, source: zipfile.ZipFile | dict[str, bytes]) -> None:
@@ -49,6 +50,7 @@ class Package:
         self._left = MAX_UNPACKED
         self._relations: dict[str, dict[str, Relation]] = {}
         self.warnings: list[str] = []
+        self.damaged = False  # whether text may be lost: no text then means no verdict
         names = source.namelist() if isinstance(source, zipfile.ZipFile) else list(source)
         if len(names) > MAX_ENTRIES:
             raise UnreadableError(Status.FAILED, Reason.TOO_LARGE, f"{len(names)} zip members")
@@ -85,7 +87,7 @@ class Package:
             with self._source.open(real) as stream:
                 data = stream.read(bound + 1)
         except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError) as error:
-            data = self._salvage(real, error)
+            data = self._salvage(real, error, bound + 1)
         except NotImplementedError as error:
             raise UnreadableError(Status.FAILED, Reason.CORRUPT, f"{name}: {error}") from error
         except RuntimeError as error:  # zipfile's word for a password
@@ -146,7 +148,7 @@ class Package:
             found[node.get("Id") or ""] = Relation(kind, target, external)
         return found
 
-    def _salvage(self, real: str, error: Exception) -> bytes:
+    def _salvage(self, real: str, error: Exception, limit: int) -> bytes:
         """Inflate a member as far as it goes, when its checksum or its end is wrong."""
         assert isinstance(self._source, zipfile.ZipFile)
         handle = self._source.fp
@@ -155,10 +157,11 @@ class Package:
         if handle is None or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise detail from error
         handle.seek(info.header_offset)
-        member = _member_at(handle.read(30 + 65_536 + 65_536 + info.compress_size), 0, info)
+        member = _member_at(handle.read(30 + 65_536 + 65_536 + info.compress_size), 0, info, limit)
         if not member:
             raise detail from error
         self.warnings.append(f"{real} is damaged")
+        self.damaged = True
         return member
 
 
@@ -188,6 +191,7 @@ def package_from(source: Path | bytes, head: bytes) -> Package:
             raise UnreadableError(Status.FAILED, Reason.CORRUPT, f"zip: {error}"[:200]) from error
         package = Package(members)
         package.warnings.append("the directory of the package is damaged")
+        package.damaged = True
         return package
 
 

@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 import io
+import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+import numpy as np
+from PIL import Image
+
+from regcomments.grade import judge
+from regcomments.read import ink
+from regcomments.read.pagefacts import PageFacts
 from regcomments.read.word_package import Package
 from regcomments.read.word_state import PictureUse
-from regcomments.records import Page, UnreadableError
+from regcomments.records import Page
 from regcomments.status import Reason
 
-if TYPE_CHECKING:
-    from PIL import Image
-
 # Formats that OCR can open; EMF and WMF are drawings made of commands.
-RASTER = (
-    ".png",
-    ".jpg",
-    ".jpeg",
-    ".jpe",
-    ".jfif",
-    ".gif",
-    ".bmp",
-    ".dib",
-    ".tif",
-    ".tiff",
-    ".webp",
-)
+RASTER = re.compile(r"\.(?:png|jpe|jpe?g|jfif|gif|bmp|dib|tiff?|webp)$", re.IGNORECASE)
 MAX_PICTURE_BYTES = 60_000_000
 MAX_PIXELS = 120_000_000  # an A3 page scanned at 600 dpi has 70 million
 MAX_MEASURED = 60  # pictures searched for writing in one document, about 50 ms each
@@ -52,9 +43,7 @@ class Picture:
 
 def raster_pictures(package: Package, uses: dict[str, PictureUse]) -> list[Picture]:
     """Return the distinct raster pictures among `uses`, numbered in document order."""
-    found = [
-        use for part, use in uses.items() if part.lower().endswith(RASTER) and package.has(part)
-    ]
+    found = [use for part, use in uses.items() if RASTER.search(part) and package.has(part)]
     return [Picture(number, use) for number, use in enumerate(found, 1)]
 
 
@@ -62,6 +51,7 @@ def picture_pages(package: Package, pictures: list[Picture], chars: int) -> tupl
     """Return those pictures that hold writing which `chars` characters of text can't be.
 
     Their facts are those of a page (pagefacts.PageFacts), so that grading can judge them again.
+    In a long row of pictures the last ones are taken for what most of the first ones are.
     """
     pages: list[Page] = []
     measured = 0
@@ -69,49 +59,34 @@ def picture_pages(package: Package, pictures: list[Picture], chars: int) -> tupl
         share = picture.use.width * picture.use.height / _PAGE_AREA
         if chars >= SHORT_TEXT and 0 < share < SHARE_BESIDE_TEXT:
             continue
-        if measured >= MAX_MEASURED:
-            package.warnings.append("more pictures than are searched for writing")
-            break
-        try:
-            page = _judge(package, picture, share, chars)
-        except UnreadableError as error:
-            package.warnings.append(f"picture {picture.number} could not be read: {error.detail}")
-            continue
-        measured += 1
-        if page is not None:
-            pages.append(page)
+        if measured < MAX_MEASURED:
+            facts = _measured(package, picture, share, chars)
+            measured += 1
+            if facts is not None and judge(facts).needs_ocr:
+                pages.append(_page(picture, facts))
+        elif 2 * sum(page.number <= pictures[MAX_MEASURED].number for page in pages) > measured:
+            pages.append(_page(picture, None))
     return tuple(pages)
 
 
-def _judge(package: Package, picture: Picture, share: float, chars: int) -> Page | None:
-    # Imported here: most documents have no picture, and NumPy is slow to load.
-    import numpy as np
-    from PIL import Image, UnidentifiedImageError
+def _page(picture: Picture, facts: PageFacts | None) -> Page:
+    row = facts.to_dict() if facts is not None else None
+    return Page(picture.number, needs_ocr=True, reason=Reason.IMAGE, facts=row)
 
-    from regcomments.grade import judge
-    from regcomments.read import ink
-    from regcomments.read.pagefacts import PageFacts
 
-    if package.size(picture.use.part) > MAX_PICTURE_BYTES:
-        return None
-    data = package.read(picture.use.part, MAX_PICTURE_BYTES)
+def _measured(package: Package, picture: Picture, share: float, chars: int) -> PageFacts | None:
+    """Return the facts of a picture, None when it can't be opened or is too small for writing."""
+    least = PIXELS_FOR_TEXT if chars >= SHORT_TEXT else PIXELS_ON_SHORT
+    shown = max(picture.use.width, picture.use.height) * _DPI / 72
     try:
-        with Image.open(io.BytesIO(data)) as image:
-            width, height = image.size
-            least = PIXELS_FOR_TEXT if chars >= SHORT_TEXT else PIXELS_ON_SHORT
-            if not least <= width * height <= MAX_PIXELS:
-                return None
-            shown = max(picture.use.width, picture.use.height) * _DPI / 72
-            target = min(max(shown, _SHORTEST), _LONGEST)
-            image.draft("L", (int(target), int(target)))
-            grey = _flatten(image).convert("L")
-    except (UnidentifiedImageError, Image.DecompressionBombError, OSError, ValueError, SyntaxError):
-        return None  # damaged: neither a person nor OCR sees anything in it
-    scale = target / max(grey.size)
-    size = (max(1, round(grey.width * scale)), max(1, round(grey.height * scale)))
-    grey = grey.resize(size, Image.Resampling.BILINEAR, reducing_gap=2.0)
-    seen = ink.look(np.asarray(grey))
-    facts = PageFacts(
+        grey = _grey(package.read(picture.use.part, MAX_PICTURE_BYTES), least, shown)
+        if grey is None:
+            return None
+        seen = ink.look(np.asarray(grey))
+    except Exception as error:  # Pillow's decoders raise anything on damaged data
+        package.warnings.append(f"picture {picture.number} could not be read: {error}"[:200])
+        return None
+    return PageFacts(
         width=round(picture.use.width, 1),
         height=round(picture.use.height, 1),
         chars=chars,
@@ -125,15 +100,26 @@ def _judge(package: Package, picture: Picture, share: float, chars: int) -> Page
         letter_height=round(seen.height, 1),
         vertical=seen.vertical,
     )
-    if not judge(facts).needs_ocr:
-        return None
-    return Page(picture.number, needs_ocr=True, reason=Reason.IMAGE, facts=facts.to_dict())
+
+
+def _grey(data: bytes, least: int, shown: float) -> Image.Image | None:
+    """Return a picture in grey at about 100 dpi, None when it has fewer pixels than `least`.
+
+    `shown` is the length in pixels of its longer side as it is shown, 0 when not known.
+    """
+    with Image.open(io.BytesIO(data)) as image:
+        if not least <= image.width * image.height <= MAX_PIXELS:
+            return None
+        target = min(max(shown, _SHORTEST), _LONGEST)
+        image.draft("L", (int(target), int(target)))
+        grey = _flatten(image).convert("L")
+    scale = target / max(grey.size)
+    size = (max(1, round(grey.width * scale)), max(1, round(grey.height * scale)))
+    return grey.resize(size, Image.Resampling.BILINEAR, reducing_gap=2.0)
 
 
 def _flatten(image: Image.Image) -> Image.Image:
     """Return the picture on white where it is transparent."""
-    from PIL import Image  # late, as in _judge
-
     if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
         image = image.convert("RGBA")
         white = Image.new("RGBA", image.size, "white")

@@ -22,7 +22,7 @@ class PictureUse:
 class WalkState:
     """The document being walked, and what the walk has met so far, in document order.
 
-    `notes` gives each note met its number, by kind (`footnote`, `endnote`) and id. `margins` are
+    `notes` gives each note met its number, by kind (`footnote`, `endnote`) and id. `margins` holds
     the header and footer parts, by kind. `objects` are the parts of embedded objects. `hidden`
     counts characters left out because they are formatted as hidden.
     """
@@ -32,18 +32,20 @@ class WalkState:
     numbering: Numbering
     placeholder_styles: frozenset[str] = frozenset()
     hidden: int = 0
-    notes: dict[tuple[str, str], int] = field(default_factory=dict)
-    margins: dict[str, list[str]] = field(default_factory=lambda: {"header": [], "footer": []})
+    notes: dict[str, dict[str, int]] = field(
+        default_factory=lambda: {"footnote": {}, "endnote": {}}
+    )
+    margins: dict[str, dict[str, None]] = field(
+        default_factory=lambda: {"header": {}, "footer": {}}
+    )
     pictures: dict[str, PictureUse] = field(default_factory=dict)
     objects: dict[str, str] = field(default_factory=dict)
     chunks: int = 0
 
     def note_number(self, kind: str, note_id: str) -> int:
         """Return the number of a note, from 1, in the order in which notes are first met."""
-        key = (kind, note_id)
-        if key not in self.notes:
-            self.notes[key] = 1 + sum(1 for other, _ in self.notes if other == kind)
-        return self.notes[key]
+        numbers = self.notes[kind]
+        return numbers.setdefault(note_id, len(numbers) + 1)
 
     def add_picture(self, part: str, width: float, height: float) -> None:
         """Remember the largest use of picture `part`."""

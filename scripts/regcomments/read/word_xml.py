@@ -14,7 +14,7 @@ from regcomments.status import Reason, Status
 # times the size, and the worker has 2 GB.
 MAX_XML_BYTES = 96_000_000
 # Tags of one part: 150 bytes a node in libxml2, whatever the part's size in bytes.
-MAX_TAGS = 6_000_000
+MAX_TAGS = 3_000_000
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
@@ -50,7 +50,8 @@ _ENCODING = re.compile(rb"""encoding\s*=\s*["']([A-Za-z0-9._-]{1,40})["']""")
 # OPC allows UTF-8 and UTF-16 (ECMA-376 part 2, 8.1.4); careless writers use these too. Others,
 # UTF-7 above all, could hide a DTD.
 _SINGLE_BYTE = re.compile(r"(iso-?8859-\d+|latin-?1|windows-125\d|cp125\d|us-ascii|ascii)", re.I)
-_TEXT = re.compile(rb"<(?:\w+:)?(?:t|p|tab|br)(?:\s[^>]*)?(?:/>|>([^<]*))")
+_BARE_AMPERSAND = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#x[0-9a-fA-F]{1,6});)")
+_TEXT = re.compile(rb"<(?:\w+:)?(?:t|p|tab|br)(?:\s[^<>]*)?(?:/>|>([^<]*))")
 
 
 def parse_xml(data: bytes) -> tuple[etree._Element, bool]:
@@ -129,6 +130,7 @@ def _parser(*, recover: bool) -> etree.XMLParser:
 
 
 def _repaired(data: bytes) -> etree._Element | None:
+    data = _BARE_AMPERSAND.sub(b"&amp;", data)
     try:
         return etree.fromstring(data, _parser(recover=True))
     except etree.XMLSyntaxError:
