@@ -44,9 +44,8 @@ rule extract_comment:
         comment_folder,
     output:
         combined=update(COMMENT / "combined.md"),
-    # The log keeps an empty folder from being swept away when the job fails.
     log:
-        COMMENT / ".extract_comment.log",
+        "logs/extract_comment/{docket}/{comment}.log",
     conda:
         "../environment.yml"
     params:

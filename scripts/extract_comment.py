@@ -1,6 +1,8 @@
 """Rule extract_comment: combined.md of one comment, asked for by its path.
 
-Exits 2 when something is wrong that a person must mend; the log beside the comment says what.
+Exits 2 when something is wrong that a person must mend; the log says what. While it runs, and
+after a failure, `.extract_comment.failed` lies in the folder: Snakemake removes the folder of a
+failed job's output when it is empty, and a comment with only an inline body has an empty folder.
 """
 
 import argparse
@@ -15,7 +17,7 @@ from regcomments.shard import bodies_of
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Write the file; returns the exit code. The log is removed on success."""
+    """Write the file; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--settings", type=Path, required=True)
     parser.add_argument("--combined", type=Path, required=True)
@@ -23,10 +25,12 @@ def main(arguments: list[str] | None = None) -> int:
     job = parser.parse_args(arguments)
     settings = Settings.from_json(job.settings.read_text("utf-8"))
     folder = job.combined.parent
+    marker = folder / ".extract_comment.failed"
     ocr = OcrLookup(Path(settings.state), settings.ocr.get("engine"))
     try:
         if not folder.is_dir():
             raise UserError(f"there is no comment folder {folder}")
+        marker.touch()
         bodies = bodies_of(settings, [folder.name])
         with Worker(settings.limits(), settings.options(), ocr, fork=True) as worker:
             make_combined(folder, bodies, worker)
@@ -34,7 +38,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         job.log.write_text(f"{error}\n", "utf-8")
         return 2
-    job.log.unlink(missing_ok=True)
+    marker.unlink(missing_ok=True)
     return 0
 
 

@@ -176,7 +176,7 @@ def check_bib(settings: Settings, say: Callable[[str], None]) -> None:
 
 def preview_stale(state: Path, docket: str | None, say: Callable[[str], None]) -> None:
     """Tell how many finished comments have newer or other attachments."""
-    from regcomments.index import count_stale
+    from regcomments.redo import count_stale
 
     count = count_stale(state, docket)
     if count:
