@@ -31,6 +31,8 @@ def summarise(document: Document) -> Extraction:
         reason=reason,
         pages=len(document.pages) if document.paged else None,
         ocr_pages=ocr_pages,
+        ocr_read=tuple(page.number for page in document.pages if page.ocr_engine),
+        ocr_engine=_ocr_engine(document),
         kind=document.kind,
         method=document.method,
         error=_members_error(document.members) if status not in _READ else None,
@@ -54,7 +56,14 @@ def _keep(page: Page) -> bool:
     return not (page.needs_ocr and page.reason == Reason.GARBLED)
 
 
+def _ocr_engine(document: Document) -> str | None:
+    engines = Counter(page.ocr_engine for page in document.pages if page.ocr_engine)
+    return engines.most_common(1)[0][0] if engines else None
+
+
 def _ocr_reason(document: Document) -> Reason:
+    if all(page.reason == Reason.OCR_FAILED for page in document.pages if page.needs_ocr):
+        return Reason.OCR_FAILED
     if not document.paged:
         return Reason.IMAGE
     if any(not page.needs_ocr and page.text.strip() for page in document.pages):
@@ -72,6 +81,8 @@ def _read_status(document: Document, text: str) -> tuple[Status, Reason | None]:
             return Status.OK, document.reason
         failed = [result for result in results if result.status == Status.FAILED] or results
         return failed[0].status, Counter(result.reason for result in failed).most_common(1)[0][0]
+    if document.reason is None and any(p.reason == Reason.OCR_DOUBTFUL for p in document.pages):
+        return Status.OK, Reason.OCR_DOUBTFUL
     return Status.OK, document.reason or (None if text else Reason.BLANK)
 
 
