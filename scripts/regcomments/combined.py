@@ -10,15 +10,20 @@ backslash in front (`\\## …`), which Markdown shows as the plain text and `par
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from regcomments.frontmatter import FrontMatterError, dump_front_matter, load_front_matter
+from regcomments.frontmatter import dump_front_matter, load_front_matter
 from regcomments.status import Reason, Status
 from regcomments.textnorm import normalise
 
 INLINE_HEADING = "Inline comment"
 FILE_NAME = "combined.md"
+
+# Characters of front matter; a mail archive with 250 documents inside has about 50,000.
+_MAX_HEAD = 16 << 20
+_LINE_BREAK = re.compile("[\n\r]")
 
 _HEADING = re.compile(r"^(\\*)(## |### attachment_\d)", re.IGNORECASE)
 _PLACEHOLDER = re.compile(r"^(\\*)(_\((?:ok|ocr_needed|failed|unsupported) — [^\n]*\)_)$")
@@ -92,7 +97,8 @@ def one_line(text: str, limit: int = 300) -> str:
 def render(combined: Combined) -> str:
     """Return the text of combined.md. `head.chars` is taken as it is.
 
-    Texts must be in normal form (textnorm.normalise), else they come back normalised.
+    Texts must be in normal form (textnorm.normalise), else they come back normalised. Raises
+    CombinedError for a file name that is no heading.
     """
     head = combined.head
     parts = [dump_front_matter(_head_to_dict(head)), f"## {INLINE_HEADING}"]
@@ -100,6 +106,8 @@ def render(combined: Combined) -> str:
     if inline:
         parts.append(_escape(inline))
     for entry in head.attachments:
+        if _LINE_BREAK.search(entry.file):
+            raise CombinedError(f"a file name with a line end: {entry.file!r}")
         parts.append(f"{'###' if entry.is_member else '##'} {entry.file}")
         text = normalise(combined.texts.get(entry.file, ""))
         if entry.same_as is not None:
@@ -140,13 +148,15 @@ def read_head(path: str | Path) -> FrontMatter:
     """Read only the front matter of `path`. Raises OSError, CombinedError."""
     with open(path, "rb") as handle:
         raw = handle.read(4096)  # holds the head of 99 % of comments
+        if not raw.startswith(b"---\n"):
+            raise CombinedError(f"{path}: no front matter")
         while (end := raw.find(b"\n---\n", 3)) < 0:
-            more = handle.read(1 << 16)
-            if not more:
+            more = handle.read(len(raw))
+            if not more or len(raw) > _MAX_HEAD:
                 raise CombinedError(f"{path}: front matter does not end")
             raw += more
     try:
-        return _head_from_text(raw[: end + 1].decode("utf-8").removeprefix("---\n"))
+        return _head_from_text(raw[4 : end + 1].decode("utf-8"))
     except UnicodeDecodeError as error:
         raise CombinedError(f"{path}: {error}") from error
 
@@ -234,10 +244,10 @@ def _head_from_text(front: str) -> FrontMatter:
             chars=int(raw["chars"]),
             attachments=tuple(_entry_from_dict(item) for item in raw["attachments"] or ()),
             inline_missing=raw.get("inline") == "missing",
-            tool=raw.get("tool"),
-            warnings=tuple(raw.get("warnings") or ()),
+            tool=_string(raw.get("tool")),
+            warnings=tuple(str(item) for item in raw.get("warnings") or ()),
         )
-    except (KeyError, TypeError, ValueError, AttributeError, FrontMatterError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise CombinedError(f"front matter: {type(error).__name__}: {error}") from error
 
 
@@ -248,16 +258,24 @@ def _entry_from_dict(raw: dict) -> Entry:
         status=Status(raw["status"]),
         chars=int(raw["chars"]),
         reason=Reason(raw["reason"]) if raw.get("reason") else None,
-        pages=raw.get("pages"),
-        ocr_pages=tuple(raw.get("ocr_pages") or ()),
-        ocr=OcrNote(str(note["engine"]), str(note["version"]), tuple(note["pages"]))
+        pages=None if raw.get("pages") is None else int(raw["pages"]),
+        ocr_pages=_numbers(raw.get("ocr_pages")),
+        ocr=OcrNote(str(note["engine"]), str(note["version"]), _numbers(note["pages"]))
         if note
         else None,
-        method=raw.get("method"),
-        sha256=raw.get("sha256"),
-        same_as=raw.get("same_as"),
-        error=raw.get("error"),
+        method=_string(raw.get("method")),
+        sha256=_string(raw.get("sha256")),
+        same_as=_string(raw.get("same_as")),
+        error=_string(raw.get("error")),
     )
+
+
+def _numbers(value: Iterable[object] | None) -> tuple[int, ...]:
+    return tuple(int(item) for item in value or ())
+
+
+def _string(value: object) -> str | None:
+    return None if value is None else str(value)
 
 
 def with_time(combined: Combined, extracted_at: str) -> Combined:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import datetime
 
 import yaml
 
@@ -18,7 +19,13 @@ _RESERVED = frozenset(["y", "n", "yes", "no", "on", "off", "true", "false", "nul
 # A plain scalar that no YAML loader takes for a number, date, bool or null.
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_.\-]*(?:/[A-Za-z0-9_.\-]+)*")
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
-_KEY = re.compile(r"([a-z_0-9]+): (.*)")
+# Characters that YAML does not take as they are, or folds as line ends, and JSON leaves alone.
+_ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_SCALAR = r'("(?:[^"\\]|\\.)*"|[^",{}\[\]\\]+)'
+_NOTE = re.compile(rf"\{{engine: {_SCALAR}, version: {_SCALAR}, pages: (\[[\d, ]*\])\}}")
+_NUMBERS = re.compile(r"\[[0-9, ]+\]")
+_KEY = re.compile(r"[a-z_0-9]+")
 
 
 class FrontMatterError(ValueError):
@@ -49,6 +56,8 @@ def dump_front_matter(mapping: dict[str, object]) -> str:
         elif isinstance(value, list) and value and not all(isinstance(v, int) for v in value):
             lines.append(f"{key}:")
             lines += [f"  - {_flow(item)}" for item in value]
+        elif key == "extracted_at" and _is_time(value):
+            lines.append(f"{key}: {value}")
         else:
             lines.append(f"{key}: {_flow(value)}")
     lines.append("---")
@@ -69,6 +78,17 @@ def load_front_matter(text: str) -> dict:
     return value
 
 
+def _is_time(value: object) -> bool:
+    """True for a time that every YAML loader takes; some make a datetime of it at once."""
+    if not isinstance(value, str) or not _TIMESTAMP.fullmatch(value):
+        return False
+    try:
+        datetime.fromisoformat(value)
+    except ValueError:
+        return False
+    return True
+
+
 def _flow(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -79,12 +99,11 @@ def _flow(value: object) -> str:
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key}: {_flow(item)}" for key, item in value.items()) + "}"
     text = str(value)
-    if _TIMESTAMP.fullmatch(text):
-        return text
     if _PLAIN.fullmatch(text) and text.lower() not in _RESERVED:
         return text
-    # JSON's quoting is YAML's double-quoted style as long as nothing is escaped as a surrogate.
-    return json.dumps(text, ensure_ascii=False)
+    # JSON's quoting is YAML's double-quoted style but for a few characters.
+    quoted = json.dumps(_SURROGATE.sub("\ufffd", text), ensure_ascii=False)
+    return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", quoted)
 
 
 def _load_fast(text: str) -> dict | None:
@@ -99,23 +118,27 @@ def _load_fast(text: str) -> dict | None:
             if items is None or line[:2] != "  ":
                 return None
             if line[2:4] == "- ":
+                if items is out.get("warnings"):
+                    value = _scalar_fast(line[4:])
+                    if not isinstance(value, str):
+                        return None
+                    items.append(value)
+                    continue
                 item = {}
                 items.append(item)
             elif line[2:4] != "  " or item is None:
                 return None
             target, rest = item, line[4:]
+        elif line in ("attachments:", "warnings:") and line[:-1] not in out:
+            items = out[line[:-1]] = []
+            item = None
+            continue
         else:
             target, rest, item, items = out, line, None, None
-        if target is out and rest == "attachments:":
-            items = out["attachments"] = []
-            continue
-        match = _KEY.fullmatch(rest)
-        if not match:
+        name, colon, raw = rest.partition(": ")
+        if not colon or name in target or not _KEY.fullmatch(name):
             return None
-        name, raw = match.groups()
-        if name in target:
-            return None
-        value = _scalar_fast(raw)
+        value = _note_fast(raw) if name == "ocr" else _scalar_fast(raw)
         if value is None:
             return None
         target[name] = value
@@ -127,18 +150,39 @@ def _scalar_fast(raw: str) -> str | int | list | None:
         return int(raw)
     if _PLAIN.fullmatch(raw):
         return None if raw.lower() in _RESERVED else raw
-    if _TIMESTAMP.fullmatch(raw):
-        return raw
-    if not raw:
-        return None
     if raw == "[]":
         return []
-    if raw[0] == '"' or (raw[0] == "[" and raw[-1] == "]"):
-        try:
-            value = json.loads(raw)
-        except ValueError:
-            return None
-        if isinstance(value, list):
-            return value if all(type(item) is int for item in value) else None
-        return value if "\\" not in raw else None
-    return None
+    if raw[:1] == '"':
+        return _string_fast(raw)
+    if raw[:1] == "[" and raw[-1] == "]":
+        return _numbers_fast(raw)
+    return raw if _TIMESTAMP.fullmatch(raw) else None
+
+
+def _string_fast(raw: str) -> str | None:
+    if "\\u" in raw:
+        return None
+    try:
+        value = json.loads(raw)
+    except ValueError:
+        return None
+    return value if isinstance(value, str) else None
+
+
+def _numbers_fast(raw: str) -> list | None:
+    if not _NUMBERS.fullmatch(raw):
+        return None
+    try:
+        return json.loads(raw)
+    except ValueError:
+        return None
+
+
+def _note_fast(raw: str) -> dict | None:
+    match = _NOTE.fullmatch(raw)
+    if not match:
+        return None
+    engine, version, pages = (_scalar_fast(part) for part in match.groups())
+    if not isinstance(engine, str) or not isinstance(version, str) or pages is None:
+        return None
+    return {"engine": engine, "version": version, "pages": pages}

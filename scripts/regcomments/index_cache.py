@@ -17,7 +17,7 @@ from regcomments.index_rows import (
     COMMENT_TWIN,
     INDEX_VERSION,
 )
-from regcomments.index_sql import connect, parquet_source
+from regcomments.index_sql import connect, file_literal, parquet_source
 from regcomments.layout import natural_key
 
 VERSION_KEY = "regcomments_index"
@@ -125,7 +125,7 @@ def _check(con: duckdb.DuckDBPyConnection, path: Path, columns: dict[str, str]) 
     source = parquet_source(path)
     found = {row[0]: row[1] for row in con.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()}
     metadata = con.execute(
-        f"SELECT decode(key), decode(value) FROM {source.replace('read_parquet', 'parquet_kv_metadata')}"
+        f"SELECT decode(key), decode(value) FROM parquet_kv_metadata({file_literal(path)})"
     ).fetchall()
     if list(found.items()) != list(columns.items()) or (VERSION_KEY, INDEX_VERSION) not in metadata:
         raise duckdb.InvalidInputException("an index of another version")
