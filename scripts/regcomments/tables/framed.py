@@ -108,7 +108,8 @@ def booktabs(
         if len(rules) < 3:
             continue
         lo, hi = rules[0].lo - 3, rules[0].hi + 3
-        top, end = rules[0].at, rules[-1].at
+        end = rules[-1].at
+        top = rules[0].at - 2 * text_height(items)
         inside = [
             i for i in items if top < (i.y0 + i.y1) / 2 < end and lo <= (i.x0 + i.x1) / 2 <= hi
         ]
@@ -123,13 +124,32 @@ def booktabs(
     return out
 
 
+def _heading_above(lines: Sequence[Line], rule: Segment, tol: Tolerances) -> Line | None:
+    """The line right above a rule, when it is a row of several texts: the table has no top rule."""
+    for line in lines:
+        height = line.box.y1 - line.box.y0
+        if (
+            0 <= rule.at - (line.box.y0 + line.box.y1) / 2 <= 1.3 * height
+            and len(line.pieces) > 1
+            and not any(wordy(p, tol) for p in line.pieces)
+            and line.box.x0 >= rule.lo - 3
+            and line.box.x1 <= rule.hi + 3
+        ):
+            return line
+    return None
+
+
 def _below_rule(
     lines: Sequence[Line], rules: Sequence[Segment], flat: Sequence[Segment], tol: Tolerances
 ) -> Draft | None:
     """The table whose heading stands between the first two rules, down to the last that fits."""
     top, second = rules[0], rules[1]
+    start = top.at
     below = [n for n in lines if (n.box.y0 + n.box.y1) / 2 > top.at]
     head = sum(n.box.y1 <= second.at + 2 for n in below)
+    over = _heading_above(lines, top, tol)
+    if over is not None:
+        below, head, start = [over, *below], 1, over.box.y0
     if not 1 <= head <= 4 or len(below[head - 1].pieces) < 2:
         return None
     # The table ends before the first line that is a note, prose, or far below the last.
@@ -166,4 +186,4 @@ def _below_rule(
     rows = trim_ends(rows, count, len(columns), tol)
     if len(rows) < 3:
         return None
-    return replace(draft_from(rows, len(columns)), box=Box(top.lo, top.at, top.hi, bottom.at))
+    return replace(draft_from(rows, len(columns)), box=Box(top.lo, start, top.hi, bottom.at))

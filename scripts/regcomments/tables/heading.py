@@ -8,7 +8,7 @@ from regcomments.tables.columns import Span, overlap
 from regcomments.tables.items import TextItem
 from regcomments.tables.lattice import Segment
 from regcomments.tables.lines import Line
-from regcomments.tables.rows import Key, Row, between, is_data, merge_body, row_of
+from regcomments.tables.rows import Key, Row, between, figure_columns, is_data, merge_body, row_of
 from regcomments.tables.tolerances import DEFAULT, Tolerances
 
 
@@ -29,7 +29,8 @@ def rows_from(
 def heading_lines(rows: Sequence[Row], columns: Sequence[Span], rules: Sequence[Segment]) -> int:
     """Return how many leading lines are heading: up to the first full rule or the first figures."""
     lo, hi = columns[0][0], columns[-1][1]
-    first_data = next((k for k, row in enumerate(rows) if is_data(row)), None)
+    figured = figure_columns(rows)
+    first_data = next((k for k, row in enumerate(rows) if is_data(row, figured)), None)
     for k in range(1, min(len(rows), 10)):
         if first_data is not None and k > first_data:
             break

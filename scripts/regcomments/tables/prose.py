@@ -58,21 +58,35 @@ def _follows(upper: Piece, lower: Piece) -> bool:
 
 def _block(run: list[Piece], level: set[Piece], tol: Tolerances) -> list[Piece]:
     out: list[Piece] = []
-    start = 0
-    flags = [wordy(p, tol) for p in run]
-    # The last line of a paragraph is short: one such line between wordy ones stays with them.
-    for k in range(1, len(run) + 1):
-        if k == len(run) or (not flags[k] and not flags[k - 1]):
-            part = run[start:k]
-            if len(part) >= 3 and sum(flags[start:k]) >= max(2, 0.6 * len(part)):
+    part: list[Piece] = []
+    for piece in [*run, None]:
+        if piece is not None and wordy(piece, tol):
+            part.append(piece)
+        elif piece is not None and part and part[-1] not in level and wordy(part[-1], tol):
+            # The last line of a paragraph is short, and alone on its line.
+            if piece not in level:
+                part.append(piece)
+        else:
+            if len(part) >= 3:
                 out += _unless_level(part, level)
-            start = k
-    # Narrow columns of print have fewer words a line; they must stand apart from any table.
-    if len(run) >= 4 and not out:
-        words = [w for p in run for w in p.text.split()]
+            part = []
+    if out:
+        return out
+    # Narrow columns of print have fewer words a line; no neighbour may share their baselines.
+    stretch: list[Piece] = []
+    for piece in [*run, None]:
+        if piece is not None and piece not in level:
+            stretch.append(piece)
+            continue
+        words = [w for p in stretch for w in p.text.split()]
         letters = sum(w[:1].isalpha() for w in words)
-        if len(words) >= 4 * len(run) and letters >= 0.8 * len(words):
-            out += _unless_level(run, level)
+        if (
+            len(stretch) >= 4
+            and len(words) >= 4 * len(stretch)
+            and letters >= 0.8 * len(words)
+        ):  # fmt: skip
+            out += stretch
+        stretch = []
     return out
 
 

@@ -43,9 +43,9 @@ def page_drafts(page: PageItems, tol: Tolerances = DEFAULT) -> list[Draft]:
     charts: list[Box] = []
     for grid in grids_of(flat, upright, tol):
         draft = fill(grid, items, tol)
-        if draft is None:
+        if draft is None and len(grid.spans) <= 12:
             continue
-        if is_chart(draft, tol):
+        if draft is None or is_chart(draft, tol):
             # Its axis labels stand around it.
             b, room = grid.box, 2.5 * text_height(items)
             charts.append(Box(b.x0 - room, b.y0 - room, b.x1 + room, b.y1 + room))

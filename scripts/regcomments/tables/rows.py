@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -107,9 +108,21 @@ def _aligned(words: Sequence[TextItem], column: Span, slack: float) -> bool:
     return min(map(abs, off)) <= slack
 
 
-def is_data(row: Row) -> bool:
-    """Tell whether a row holds figures beside its first column, at least half of its texts."""
-    texts = [" ".join(w.text for w in ws) for (a, _), ws in row.cells.items() if a > 0]
+def figure_columns(rows: Sequence[Row]) -> set[int]:
+    """Return the columns beside the first that hold figures for the most part."""
+    hits: Counter[int] = Counter()
+    seen: Counter[int] = Counter()
+    for row in rows:
+        for (a, b), words in row.cells.items():
+            if a == b and a > 0:
+                seen[a] += 1
+                hits[a] += figures(" ".join(w.text for w in words))
+    return {c for c in seen if hits[c] >= 0.5 * seen[c]}
+
+
+def is_data(row: Row, columns: set[int]) -> bool:
+    """Tell whether a row holds figures where `columns` of figures are, in half of them or more."""
+    texts = [" ".join(w.text for w in ws) for (a, _), ws in row.cells.items() if a in columns]
     hits = sum(figures(t) for t in texts)
     return bool(texts) and hits * 2 >= len(texts) and any(re.search(r"\d", t) for t in texts)
 

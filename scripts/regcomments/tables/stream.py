@@ -14,7 +14,7 @@ from regcomments.tables.items import hull
 from regcomments.tables.lattice import Segment
 from regcomments.tables.lines import Line, text_height
 from regcomments.tables.prose import prose_pieces, wordy
-from regcomments.tables.rows import Row, figures, is_data, row_of
+from regcomments.tables.rows import Row, between, figure_columns, figures, is_data, row_of
 from regcomments.tables.tolerances import DEFAULT, Tolerances
 
 CAPTION = re.compile(
@@ -149,8 +149,11 @@ def trim_ends(rows: list[Row], head: int, n_cols: int, tol: Tolerances = DEFAULT
     return rows
 
 
-def believable(draft: Draft, tol: Tolerances = DEFAULT) -> bool:
-    """Tell whether an unruled draft is a table and not prose, a contents page or an address."""
+def believable(draft: Draft, vouched: bool = False, tol: Tolerances = DEFAULT) -> bool:
+    """Tell whether an unruled draft is a table and not prose, a contents page or an address.
+
+    `vouched` says that a rule runs below its heading, which lets two rows of two cells pass.
+    """
     if draft.n_rows < 2 or draft.n_cols < 2:
         return False
     texts = [(p, " ".join(w.text for w in p.words)) for p in draft.filled]
@@ -158,7 +161,7 @@ def believable(draft: Draft, tol: Tolerances = DEFAULT) -> bool:
     if leaders >= 0.3 * draft.n_rows:
         return False
     body = [t for p, t in texts if p.col > 0]
-    if draft.n_rows == 2 and draft.n_cols == 2:
+    if draft.n_rows == 2 and draft.n_cols == 2 and not vouched:
         return False
     per_row = Counter(p.row for p in draft.filled)
     if sum(n >= 0.4 * draft.n_cols for n in per_row.values()) < 2:
@@ -168,7 +171,7 @@ def believable(draft: Draft, tol: Tolerances = DEFAULT) -> bool:
     prose = sum(len(t.split()) > tol.prose_words for t in body)
     if prose > 0.3 * len(body):
         return False
-    if sum(map(figures, body)) >= tol.figure_share * len(body):
+    if vouched or sum(map(figures, body)) >= tol.figure_share * len(body):
         return True
     return (
         draft.n_rows >= 3 and draft.n_cols >= 3 and len(texts) >= 0.6 * draft.n_rows * draft.n_cols
@@ -231,7 +234,8 @@ def _same_columns(
     both = columns_of_run([*upper, *lower], rules, tol)
     if len(both) < 2 or len(both) < max(len(mine), len(theirs)):
         return False
-    return is_data(row_of(lower[0], both, rules, tol))
+    rows = [row_of(line, both, rules, tol) for line in [*upper, *lower]]
+    return is_data(rows[len(upper)], figure_columns(rows))
 
 
 def is_stray(line: Line, tol: Tolerances = DEFAULT, mark: re.Pattern[str] | None = None) -> bool:
@@ -286,4 +290,6 @@ def table_of_run(
     if len(rows) < 2:
         return None
     draft = draft_from(rows, len(columns))
-    return draft if believable(draft, tol) else None
+    lo, hi = columns[0][0], columns[-1][1]
+    vouched = head == 1 and between(rules, rows[0], rows[1], lo, hi)
+    return draft if believable(draft, vouched, tol) else None
