@@ -39,6 +39,7 @@ _READERS = {
     Kind.HTML: ("hypertext", "read_html"),
     Kind.RTF: ("rtf", "read_rtf"),
     Kind.DOC: ("msdoc", "read_doc"),
+    Kind.MSG: ("outlook", "read_msg"),
     Kind.EML: ("mail", "read_eml"),
     Kind.MHTML: ("mail", "read_mhtml"),
     Kind.ZIP: ("archive", "read_zip"),
@@ -53,6 +54,7 @@ _CONTAINERS = {
     Kind.DOCX: "word",
     Kind.ZIP: "archive",
     Kind.EML: "mail",
+    Kind.MSG: "outlook",
 }
 _UNSUPPORTED = {
     Kind.NOT_A_DOCUMENT: Reason.NOT_A_DOCUMENT,

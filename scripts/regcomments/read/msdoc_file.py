@@ -25,7 +25,7 @@ _WORD97 = 193  # nFib from which the newer layout holds (Word 97)
 # Sizes of operands by the top three bits of a property code ([MS-DOC] 2.6.1); 6 is variable.
 _OPERAND = (1, 1, 2, 4, 2, 2, 0, 3)
 _DEFINE_TABLE, _CHANGE_TABS = 0xD608, 0xC615
-IN_TABLE, ROW_END, LIST_LEVEL, LIST = 0x2416, 0x2417, 0x260A, 0x460B
+IN_TABLE, ROW_END = 0x2416, 0x2417
 DELETED, HIDDEN = 0x0800, 0x083C
 # The stories of a document, in the order in which their characters follow each other.
 STORIES = ("text", "footnotes", "headers", "macros", "comments", "endnotes", "boxes", "head_boxes")
@@ -166,7 +166,7 @@ class WordFile:
 
     def _positions(self, first: int, last: int) -> Iterator[tuple[int, int]]:
         """Byte offsets of the stream as character positions; a range may touch many pieces."""
-        for piece in self._by_offset():
+        for piece in self._pieces:
             begin = max(first, piece.offset)
             end = min(last, piece.offset + (piece.end - piece.start) * piece.width)
             if begin < end:
@@ -174,9 +174,6 @@ class WordFile:
                     piece.start + (begin - piece.offset) // piece.width,
                     piece.start + (end - piece.offset + piece.width - 1) // piece.width,
                 )
-
-    def _by_offset(self) -> list[_Piece]:
-        return self._pieces
 
     def _lcb(self, place: int) -> bytes:
         """The bytes of the table stream that the pair at `place` of the header points to."""
