@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +19,21 @@ from regcomments.errors import UserError
 from regcomments.index_cache import Cache
 from regcomments.index_pages import gather
 from regcomments.index_rows import BYTES, FILE, attachment_row, comment_row, file_of
+from regcomments.index_sql import connect, parquet_source
+from regcomments.index_survey import count_stale, stale
 from regcomments.index_tables import Delta, Problem, write_failures, write_tables
+
+__all__ = [
+    "IndexReport",
+    "Problem",
+    "Seen",
+    "count_stale",
+    "heads",
+    "rebuild",
+    "report_lines",
+    "stale",
+    "waiting_heads",
+]
 
 INDEX_PARQUET = "_index.parquet"
 ATTACHMENTS_PARQUET = "_attachments.parquet"
@@ -79,6 +94,25 @@ def heads(
                     on_damaged(path, error)
 
 
+def waiting_heads(state: Path, docket: str | None = None) -> Iterator[tuple[Path, FrontMatter]]:
+    """Yield what `heads` does, of comments with pages that wait for OCR only.
+
+    The index is brought up to date first, so that only these few files are read. Raises UserError
+    as `rebuild` does.
+    """
+    rebuild(state)
+    with connect() as con:
+        con.execute(
+            f"SELECT docket_id, comment_id FROM {parquet_source(state / INDEX_PARQUET)} "
+            "WHERE n_ocr_pages > 0"
+        )
+        for name, comment in con.fetchall():
+            path = state / name / comment / layout.COMBINED
+            if docket is None or name == docket:
+                with suppress(FileNotFoundError, CombinedError):
+                    yield path, read_head(path)
+
+
 def rebuild(
     state: Path, *, full: bool = False, observer: Callable[[Seen], None] | None = None
 ) -> IndexReport:
@@ -98,6 +132,17 @@ def rebuild(
             f"the index of {state} could not be written: {error.strerror or error} "
             f"({error.filename or state}): make room or mend the permissions, then run it again"
         ) from error
+
+
+def report_lines(report: IndexReport) -> list[str]:
+    """Return what to tell a person of a rebuilt index: a summary, then one line a problem."""
+    lines = [
+        f"{report.comments:,} comments in the index ({report.read:,} read anew, {report.dropped:,} "
+        f"gone), {report.pending:,} pending" + ("" if report.changed else "; nothing changed")
+    ]
+    lines += [f"damaged: {problem.path}: {problem.detail}" for problem in report.problems]
+    lines += [f"set aside as damaged: {name}" for name in report.damaged_parts]
+    return lines
 
 
 def _rebuild(state: Path, full: bool, observer: Callable[[Seen], None] | None) -> IndexReport:
