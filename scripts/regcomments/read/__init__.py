@@ -39,6 +39,8 @@ _READERS = {
     Kind.HTML: ("hypertext", "read_html"),
     Kind.RTF: ("rtf", "read_rtf"),
     Kind.DOC: ("msdoc", "read_doc"),
+    Kind.WPD: ("wordperfect", "read_wordperfect"),
+    Kind.WPS: ("works", "read_works"),
     Kind.MSG: ("outlook", "read_msg"),
     Kind.EML: ("mail", "read_eml"),
     Kind.MHTML: ("mail", "read_mhtml"),

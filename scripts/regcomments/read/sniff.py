@@ -9,6 +9,8 @@ from pathlib import Path
 
 import olefile
 
+from regcomments.read.wordperfect import looks_like_wordperfect4
+
 HEAD = 16_384  # bytes looked at; beyond it only zip and OLE directories are read
 PDF_WINDOW = 1024  # bytes before %PDF- that readers tolerate (ISO 32000-1, note in annex H.3)
 _CONTENT_TYPES_LIMIT = 2_000_000  # bytes of [Content_Types].xml read at most
@@ -137,6 +139,8 @@ _BY_SUFFIX = {
     **dict.fromkeys(("mp3", "mp4", "m4a", "wav", "avi", "mov", "wmv", "wma"), Kind.NOT_A_DOCUMENT),
     **dict.fromkeys(("exe", "dll", "bin", "dat", "iso", "db"), Kind.NOT_A_DOCUMENT),
 }
+# Version 4 has no signature; binary files under these names are tried.
+_MAYBE_WORDPERFECT = frozenset({"", "doc", "wpd", "wp", "wp4", "txt", "let", "ltr"})
 _HTML_TAG = re.compile(
     rb"<(?:!doctype\s+html|html|head|body|title|meta|table|div|p|br|h[1-6]|span|font|script|style)"
     rb"[\s/>]",
@@ -169,7 +173,10 @@ def sniff(path: Path) -> Kind:
         return kind
     if re.search(rb"%PDF-\d", head[: PDF_WINDOW + 8]):
         return Kind.PDF
-    return _text_kind(head, suffix) or _BY_SUFFIX.get(suffix, Kind.UNKNOWN)
+    found = _text_kind(head, suffix)
+    if found is None and suffix in _MAYBE_WORDPERFECT and looks_like_wordperfect4(head):
+        return Kind.WPD
+    return found or _BY_SUFFIX.get(suffix, Kind.UNKNOWN)
 
 
 def _magic_kind(head: bytes) -> Kind | None:

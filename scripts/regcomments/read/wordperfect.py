@@ -1,0 +1,236 @@
+"""WordPerfect documents (wpd, wp): versions 4.2, 5.x and 6 and later.
+
+The codes were published by WordPerfect Corporation in its file format developer's kits; text is
+what lies between them, so a code that is skipped by its length can do no harm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from regcomments.read.flow import Flow
+from regcomments.read.options import ReadOptions
+from regcomments.read.wordperfect_text import INTERNATIONAL, character
+from regcomments.records import Document, UnreadableError
+from regcomments.status import Reason, Status
+
+MAX_BYTES = 100_000_000
+_MAGIC = b"\xffWPC"
+_WP6_FIXED = (4, 5, 3, 3, 3, 3, 4, 4, 4, 5, 5, 6, 6, 8, 8)  # bytes of F0 to FE
+_WP5_FIXED = (4, 9, 11, 3, 3, 5, 6, 7)  # bytes of C0 to C7
+_TEXT_PACKET = 8  # in the index of WordPerfect 6: text of notes, headers, boxes
+# WordPerfect 4.2 repeats a code's first byte as its last; the longest, tab rulers, have 42 bytes
+# and some hold a note, so the search goes further.
+_WP4_REACH = 400
+_WP4_LEAST = {0xC0: 6, 0xC1: 4, 0xC2: 3, 0xC3: 5, 0xC4: 5, 0xC5: 6, 0xCB: 6, 0xCE: 4, 0xD0: 6}
+
+
+@dataclass(frozen=True)
+class _Event:
+    """A piece of the text: characters, or a break of the given kind."""
+
+    kind: str  # text, line, cell, row, table_end
+    text: str = ""
+
+
+def read_wordperfect(path: Path, options: ReadOptions) -> Document:
+    """Return the text of the document at `path`, tables as pipe tables.
+
+    Raises UnreadableError: encrypted, corrupt, too_large.
+    """
+    with path.open("rb") as handle:
+        data = handle.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise UnreadableError(Status.FAILED, Reason.TOO_LARGE, f"more than {MAX_BYTES} bytes")
+    at = data.find(_MAGIC, 0, 1024)
+    if at < 0:
+        if not looks_like_wordperfect4(data[:16_384]):
+            raise UnreadableError(Status.FAILED, Reason.CORRUPT, "no WordPerfect header")
+        return Document("wpd", "wordperfect/4", body=_laid_out(_version4(data)))
+    data = data[at:]
+    if len(data) < 16:
+        raise UnreadableError(Status.FAILED, Reason.CORRUPT, "cut off in the header")
+    if data[12:14] != b"\0\0":
+        raise UnreadableError(Status.FAILED, Reason.ENCRYPTED, "asks for a password")
+    start = int.from_bytes(data[4:8], "little")
+    if data[10] >= 2:
+        blocks = [_laid_out(_version6(data[start:]))]
+        blocks += [_laid_out(_version6(text)) for text in _packets(data)]
+        body = "\n\n".join(dict.fromkeys(block for block in blocks if block))
+        return Document("wpd", "wordperfect/6", body=body)
+    return Document("wpd", "wordperfect/5", body=_laid_out(_version5(data[start:])))
+
+
+def looks_like_wordperfect4(head: bytes) -> bool:
+    """Whether `head` is text with codes that close with the byte that opened them."""
+    codes = closed = at = letters = 0
+    while at < len(head):
+        byte = head[at]
+        if 0xC0 <= byte <= 0xFE:
+            size = _version4_size(head, at)
+            codes += 1
+            closed += size > 1
+            at += size
+            continue
+        letters += byte in b" \n\r\t" or 0x41 <= (byte & 0xDF) <= 0x5A
+        at += 1
+    return closed >= 3 and closed >= 0.9 * codes and letters > 20
+
+
+def _laid_out(events: Iterator[_Event]) -> str:
+    flow = Flow()
+    in_table = in_row = in_cell = False
+    for event in events:
+        if event.kind == "text":
+            flow.text(event.text)
+        elif event.kind == "line":
+            flow.end_block() if not in_cell else flow.text(" ")
+        elif event.kind in ("cell", "row"):
+            if in_cell:
+                flow.end_cell()
+            if not in_table:
+                flow.begin_table()
+                in_table, in_row = True, False
+            if event.kind == "row" or not in_row:
+                flow.begin_row()
+                in_row = True
+            flow.begin_cell()
+            in_cell = True
+        elif in_table:
+            if in_cell:
+                flow.end_cell()
+            flow.end_table()
+            in_table = in_row = in_cell = False
+    return flow.markdown()
+
+
+def _version6(data: bytes) -> Iterator[_Event]:
+    at = 0
+    while at < len(data):
+        byte = data[at]
+        size = 1
+        if byte <= 0x20:
+            yield _Event("text", INTERNATIONAL[byte - 1] if byte else "")
+        elif byte < 0x7F:
+            end = at
+            while end < len(data) and 0x21 <= data[end] < 0x7F:
+                end += 1
+            yield _Event("text", data[at:end].decode("ascii"))
+            size = end - at
+        elif byte < 0xD0:
+            yield from _version6_single(byte)
+        elif byte < 0xF0:
+            size = max(int.from_bytes(data[at + 2 : at + 4], "little"), 4)
+            if byte == 0xD0 and at + 1 < len(data):
+                yield from _line_end(data[at + 1])
+            elif byte == 0xE0:  # tabs, indents
+                yield _Event("text", " ")
+        elif byte < 0xFF:
+            size = _WP6_FIXED[byte - 0xF0]
+            if byte == 0xF0 and at + 2 < len(data):
+                yield _Event("text", character(data[at + 2], data[at + 1]))
+        at += size
+
+
+def _version6_single(byte: int) -> Iterator[_Event]:
+    if byte in (0x80, 0x81):
+        yield _Event("text", " ")
+    elif byte == 0x84:
+        yield _Event("text", "-")
+    elif byte >= 0xB7:
+        yield from _line_end(0xD0 - byte)
+
+
+def _line_end(kind: int) -> Iterator[_Event]:
+    """The ways in which a line of WordPerfect 6 can end, by subgroup of code D0."""
+    if kind in (1, 2, 3):  # soft
+        yield _Event("text", " ")
+    elif 4 <= kind <= 9 or 0x14 <= kind <= 0x19:
+        yield _Event("line")
+    elif kind == 0x0A:
+        yield _Event("cell")
+    elif 0x0B <= kind <= 0x10:
+        yield _Event("row")
+    elif 0x11 <= kind <= 0x13:
+        yield _Event("table_end")
+
+
+def _packets(data: bytes) -> Iterator[bytes]:
+    """The text packets of WordPerfect 6, where notes, headers and boxes are kept."""
+    index = int.from_bytes(data[14:16], "little")
+    count = int.from_bytes(data[index + 2 : index + 4], "little")
+    for number in range(1, min(count, 10_000)):
+        entry = data[index + 14 * number : index + 14 * (number + 1)]
+        if len(entry) < 14 or entry[1] != _TEXT_PACKET:
+            continue
+        offset = int.from_bytes(entry[10:14], "little")
+        blocks = int.from_bytes(data[offset : offset + 2], "little")
+        first = int.from_bytes(data[offset + 2 : offset + 6], "little")
+        sizes = data[offset + 6 : offset + 6 + 4 * min(blocks, 1000)]
+        total = sum(int.from_bytes(sizes[k : k + 4], "little") for k in range(0, len(sizes), 4))
+        yield data[offset + first : offset + first + total]
+
+
+def _version5(data: bytes) -> Iterator[_Event]:
+    at = 0
+    while at < len(data):
+        byte = data[at]
+        size = 1
+        if 0x20 <= byte < 0x7F:
+            end = at
+            while end < len(data) and 0x20 <= data[end] < 0x7F:
+                end += 1
+            yield _Event("text", data[at:end].decode("ascii"))
+            size = end - at
+        elif byte < 0xC0:
+            yield from _low_code(byte)
+        elif byte < 0xD0:
+            size = _WP5_FIXED[byte - 0xC0] if byte <= 0xC7 else 1
+            if byte == 0xC0 and at + 2 < len(data):
+                yield _Event("text", character(data[at + 2], data[at + 1]))
+            elif byte in (0xC1, 0xC2):
+                yield _Event("text", " ")
+        else:
+            size = 4 + int.from_bytes(data[at + 2 : at + 4], "little")
+            if byte == 0xDC and at + 1 < len(data):
+                yield _Event(("cell", "row", "table_end")[min(data[at + 1], 2)])
+        at += size
+
+
+def _version4(data: bytes) -> Iterator[_Event]:
+    at = 0
+    while at < len(data):
+        byte = data[at]
+        size = 1
+        if 0x20 <= byte < 0x7F:
+            end = at
+            while end < len(data) and 0x20 <= data[end] < 0x7F:
+                end += 1
+            yield _Event("text", data[at:end].decode("ascii"))
+            size = end - at
+        elif byte < 0xC0:
+            yield from _low_code(byte)
+        else:
+            size = _version4_size(data, at)
+            if byte == 0xE1 and size == 3:
+                yield _Event("text", bytes([data[at + 1]]).decode("cp437"))
+        at += size
+
+
+def _version4_size(data: bytes, at: int) -> int:
+    """Bytes of the code at `at`; 1 when it isn't closed."""
+    least = _WP4_LEAST.get(data[at], 3)
+    end = data.find(data[at : at + 1], at + least - 1, at + _WP4_REACH)
+    return end - at + 1 if end > 0 else 1
+
+
+def _low_code(byte: int) -> Iterator[_Event]:
+    """Single bytes below C0, alike in versions 4 and 5."""
+    if byte in (0x0A, 0x0C, 0x8C, 0x99):
+        yield _Event("line")
+    elif byte in (0x09, 0x0B, 0x0D, 0xA0):
+        yield _Event("text", " ")
+    elif 0xA9 <= byte <= 0xAB:
+        yield _Event("text", "-")
