@@ -87,7 +87,7 @@ def _replacement(match: re.Match[str]) -> str:
     if name == "li":
         return "" if match["end"] else "\n- "
     if name == "tr":
-        return "\n"
+        return "" if match["end"] else "\n"
     if name in ("td", "th"):
         return " | " if match["end"] else ""
     return ""

@@ -173,7 +173,7 @@ def render(stats: Stats) -> str:
         "Comments": f"{report.comments:,} done, {report.pending:,} pending, "
         f"{len(report.problems):,} damaged, in {stats.n_dockets:,} dockets",
         "Attachments": f"{stats.attachments:,} in done comments, {stats.bytes:,} bytes{members}",
-        "Text": f"{stats.chars:,} characters; {stats.pages:,} pages, {stats.ocr_read:,} read by OCR",
+        "Text": f"{stats.chars:,} characters; {stats.pages:,} pages, {stats.ocr_read:,} by OCR",
         "OCR": f"{stats.ocr_pages:,} pages of {stats.waiting_files:,} attachments wait",
         "Inline": f"{stats.inline_missing:,} comments without a row in the database",
     }
