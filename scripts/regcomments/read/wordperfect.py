@@ -19,12 +19,16 @@ from regcomments.status import Reason, Status
 MAX_BYTES = 100_000_000
 _MAGIC = b"\xffWPC"
 _WP6_FIXED = (4, 5, 3, 3, 3, 3, 4, 4, 4, 5, 5, 6, 6, 8, 8)  # bytes of F0 to FE
-_WP5_FIXED = (4, 9, 11, 3, 3, 5, 6, 7)  # bytes of C0 to C7
+_WP5_FIXED = (4, 9, 11, 3, 3, 5, 6, 7, 4, 5, 6, 6, 8, 10, 10, 12)  # bytes of C0 to CF
 _TEXT_PACKET = 8  # in the index of WordPerfect 6: text of notes, headers, boxes
-# WordPerfect 4.2 repeats a code's first byte as its last; the longest, tab rulers, have 42 bytes
-# and some hold a note, so the search goes further.
-_WP4_REACH = 400
-_WP4_LEAST = {0xC0: 6, 0xC1: 4, 0xC2: 3, 0xC3: 5, 0xC4: 5, 0xC5: 6, 0xCB: 6, 0xCE: 4, 0xD0: 6}
+# Bytes of C0 to F6 in version 4.2, which repeats a code's first byte as its last; 0: to be found.
+_WP4_FIXED = (
+    *(6, 4, 3, 5, 5, 6, 4, 6, 8, 42, 3, 6, 4, 3, 4, 3),  # C0
+    *(6, 0, 0, 4, 4, 4, 6, 0, 4, 4, 4, 4, 0, 24, 4, 0),  # D0
+    *(4, 3, 0, 150, 6, 23, 11, 3, 3, 0, 0, 0, 4, 0, 44, 18),  # E0
+    *(6, 106, 0, 100, 4, 0, 5),  # F0
+)
+_WP4_REACH = 8000  # bytes searched for the end of a note or a header
 
 
 @dataclass(frozen=True)
@@ -167,7 +171,7 @@ def _packets(data: bytes) -> Iterator[bytes]:
             continue
         offset = int.from_bytes(entry[10:14], "little")
         blocks = int.from_bytes(data[offset : offset + 2], "little")
-        first = int.from_bytes(data[offset + 2 : offset + 6], "little")
+        first = 6 + 4 * blocks
         sizes = data[offset + 6 : offset + 6 + 4 * min(blocks, 1000)]
         total = sum(int.from_bytes(sizes[k : k + 4], "little") for k in range(0, len(sizes), 4))
         yield data[offset + first : offset + first + total]
@@ -187,7 +191,7 @@ def _version5(data: bytes) -> Iterator[_Event]:
         elif byte < 0xC0:
             yield from _low_code(byte)
         elif byte < 0xD0:
-            size = _WP5_FIXED[byte - 0xC0] if byte <= 0xC7 else 1
+            size = _WP5_FIXED[byte - 0xC0]
             if byte == 0xC0 and at + 2 < len(data):
                 yield _Event("text", character(data[at + 2], data[at + 1]))
             elif byte in (0xC1, 0xC2):
@@ -221,8 +225,11 @@ def _version4(data: bytes) -> Iterator[_Event]:
 
 def _version4_size(data: bytes, at: int) -> int:
     """Bytes of the code at `at`; 1 when it isn't closed."""
-    least = _WP4_LEAST.get(data[at], 3)
-    end = data.find(data[at : at + 1], at + least - 1, at + _WP4_REACH)
+    mark = data[at]
+    size = _WP4_FIXED[mark - 0xC0] if mark - 0xC0 < len(_WP4_FIXED) else 0
+    if size and at + size <= len(data) and data[at + size - 1] == mark:
+        return size
+    end = data.find(data[at : at + 1], at + 2, at + _WP4_REACH)
     return end - at + 1 if end > 0 else 1
 
 
