@@ -27,4 +27,5 @@ configfile: Path(workflow.basedir) / "config" / "config.yaml"
 
 include: "rules/common.smk"
 include: "rules/extract.smk"
+include: "rules/ocr.smk"
 include: "rules/index.smk"

@@ -52,6 +52,27 @@ def state_folder(wildcards):
     return []
 
 
+def ocr_queue(wildcards):
+    """Return the queue of this run; a dry run previews what it would hold."""
+    try:
+        RUN.preview_ocr()
+    except UserError as error:
+        stop(error)
+    return checkpoints.queue_ocr.get(gen=RUN.ocr_gen).output.queue
+
+
+def ocr_merged(wildcards):
+    """Return the receipt of the merge of this run."""
+    return f"{WORK}/ocr/{RUN.ocr_gen}/merged.json"
+
+
+def ocr_receipts(wildcards):
+    """Return the receipts of all jobs in the queue."""
+    queue = checkpoints.queue_ocr.get(gen=wildcards.gen).output.queue
+    parts = run_logic.ocr_jobs(Path(queue))
+    return [f"{WORK}/ocr/{wildcards.gen}/read/{part}.json" for part in parts]
+
+
 def progress(wildcards):
     """Return what a shard needs to tell the time left."""
     return RUN.progress()

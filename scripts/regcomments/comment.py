@@ -11,14 +11,24 @@ from pathlib import Path
 
 from regcomments import __version__, layout
 from regcomments.atomic import write_atomic
-from regcomments.combined import Combined, Entry, FrontMatter, OcrNote, one_line, render
-from regcomments.combined import same_but_time as _same_but_time
+from regcomments.combined import (
+    Combined,
+    Entry,
+    FrontMatter,
+    OcrNote,
+    one_line,
+    read,
+    render,
+    same_but_time,
+)
 from regcomments.read.worker import OcrLookup, Worker
-from regcomments.records import Extraction, Page
+from regcomments.records import Extraction, Member, Page
 from regcomments.renditions import Pair, find_pairs
 from regcomments.status import Reason, Status
 
 TOOL = f"regcomments {__version__}"
+# Failures that may be the machine's, not the file's.
+_PASSING = frozenset({Reason.TIMEOUT, Reason.MEMORY, Reason.CRASHED, Reason.UNREADABLE})
 
 
 @dataclass(frozen=True)
@@ -67,29 +77,32 @@ def extract_attachment(path: Path) -> Extraction:
 
 
 def make_combined(
-    folder: Path, bodies: Mapping[str, str], worker: Worker, *, now: str | None = None
+    folder: Path, bodies: Mapping[str, str] | None, worker: Worker, *, now: str | None = None
 ) -> Outcome:
     """Read every attachment of `folder` and write its combined.md, new or anew.
 
-    A file that says the same but for its time is left as it is; the old one stays until the new
-    one is complete. Raises OSError.
+    `bodies` None keeps the inline body that an old combined.md holds. A file that says the same
+    but for its time is left as it is; the old one stays until the new one is complete, and what
+    it holds of an unchanged attachment stays too when reading that one fails this time for want
+    of time, memory or access. Raises OSError.
     """
     folder = folder.absolute()
     content = layout.scan_folder(folder)
-    results = _read_all(folder, content, worker)
+    old = _old_combined(folder, content)
+    results = keep_good(_read_all(folder, content, worker), old)
     pairs = find_pairs(results)
     combined = assemble(
         comment_id=folder.name,
         docket_id=folder.parent.name,
         extracted_at=now or utc_now(),
-        body=bodies.get(folder.name),
+        body=_body(bodies, folder.name, old),
         results=results,
         pairs=pairs,
         others=content.others,
     )
     text = render(combined)
     target = folder / layout.COMBINED
-    written = content.combined_mtime_ns is None or not _says_the_same(target, text)
+    written = old is None or not same_but_time(render(old), text)
     if written:
         write_atomic(target, text)
     elif any(item.mtime_ns > content.combined_mtime_ns for item in content.attachments):
@@ -142,6 +155,71 @@ def assemble(
 def utc_now() -> str:
     """Return the time as it stands in front matter, to the second."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def keep_good(results: Mapping[str, Extraction], old: Combined | None) -> dict[str, Extraction]:
+    """Return `results`, with what `old` holds in place of failures that say nothing of the file."""
+    kept = dict(results)
+    if old is None:
+        return kept
+    for name, result in results.items():
+        if result.status != Status.FAILED or result.reason not in _PASSING:
+            continue
+        entries = {entry.file: entry for entry in old.head.attachments}
+        entry = entries.get(name)
+        if entry is None or entry.status not in (Status.OK, Status.OCR_NEEDED) or entry.same_as:
+            continue
+        if result.sha256 in (None, entry.sha256):
+            kept[name] = _from_old(name, old, result)
+    return kept
+
+
+def _from_old(name: str, old: Combined, result: Extraction) -> Extraction:
+    entries = {entry.file: entry for entry in old.head.attachments}
+    entry = entries[name]
+    members = tuple(
+        Member(file.removeprefix(f"{name}/"), _from_old(file, old, result))
+        for file in entries
+        if file.startswith(f"{name}/") and name == entry.file and not _deeper(file, name, entries)
+    )
+    return Extraction(
+        status=entry.status,
+        text=old.texts[name],
+        reason=entry.reason,
+        pages=entry.pages,
+        ocr_pages=entry.ocr_pages,
+        ocr_read=entry.ocr.pages if entry.ocr else (),
+        ocr_engine=f"{entry.ocr.engine} {entry.ocr.version}" if entry.ocr else None,
+        method=entry.method,
+        sha256=entry.sha256,
+        size=result.size,
+        error=entry.error,
+        warnings=(f"kept from an earlier run; this one: {result.reason}",),
+        members=members,
+    )
+
+
+def _deeper(file: str, name: str, entries: Mapping[str, Entry]) -> bool:
+    """True when another member of `name` lies between `name` and `file`."""
+    return any(
+        other != file and other.startswith(f"{name}/") and file.startswith(f"{other}/")
+        for other in entries
+    )
+
+
+def _body(bodies: Mapping[str, str] | None, comment: str, old: Combined | None) -> str | None:
+    if bodies is not None:
+        return bodies.get(comment)
+    return None if old is None or old.head.inline_missing else old.inline
+
+
+def _old_combined(folder: Path, content: layout.Folder) -> Combined | None:
+    if content.combined_mtime_ns is None:
+        return None
+    try:
+        return read(folder / layout.COMBINED)
+    except (OSError, ValueError):
+        return None
 
 
 def _read_all(folder: Path, content: layout.Folder, worker: Worker) -> dict[str, Extraction]:
@@ -204,10 +282,3 @@ def _facts(result: Extraction) -> dict[str, tuple[Page, ...]]:
     for member in result.members:
         out.update(_facts(member.result))
     return out
-
-
-def _says_the_same(target: Path, text: str) -> bool:
-    try:
-        return _same_but_time(target.read_text("utf-8"), text)
-    except (OSError, UnicodeDecodeError):
-        return False

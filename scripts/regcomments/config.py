@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,9 @@ class Settings:
     pdf_tables: str = "pipe"
     ocr: Mapping[str, Any] = field(default_factory=dict)
     host: Mapping[str, Any] = field(default_factory=dict)
+    hosts: Sequence[Mapping[str, Any]] = ()
+    partition: str = "share"
+    docket: str | None = None
 
     def limits(self) -> WorkerLimits:
         """Return the bounds of the reading process."""
@@ -81,8 +84,12 @@ def check_config(config: dict[str, Any], schema_path: Path) -> None:
         raise UserError(f"the configuration is wrong (see config/README.md):\n{lines}")
 
 
-def make_settings(config: Mapping[str, Any], host: Mapping[str, Any] | None = None) -> Settings:
-    """Return the settings in a checked `config`, with the facts of the GPU host, if any."""
+def make_settings(
+    config: Mapping[str, Any],
+    host: Mapping[str, Any] | None = None,
+    hosts: Sequence[Mapping[str, Any]] = (),
+) -> Settings:
+    """Return the settings in a checked `config`, with the facts of this GPU host and of all."""
     return Settings(
         state=config["state"],
         bib=config["bib"],
@@ -91,6 +98,9 @@ def make_settings(config: Mapping[str, Any], host: Mapping[str, Any] | None = No
         pdf_tables=config.get("pdf", {}).get("tables", "pipe"),
         ocr=dict(config.get("ocr", {})),
         host=dict(host or {}),
+        hosts=tuple(hosts),
+        partition=config.get("partition", "share"),
+        docket=config.get("docket"),
     )
 
 

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+
 
 class UserError(Exception):
     """What, why, what next. Programs print it without a traceback and exit with 2."""
 
     exit_code = 2
+
+
+def disk_is_full(error: OSError) -> bool:
+    """True when a write failed for want of space, quota or a writable file system."""
+    return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS)

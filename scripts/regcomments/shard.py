@@ -14,7 +14,7 @@ from regcomments.atomic import write_atomic
 from regcomments.bib import Bib, open_bib
 from regcomments.comment import Outcome, make_combined
 from regcomments.config import Settings
-from regcomments.errors import UserError
+from regcomments.errors import UserError, disk_is_full
 from regcomments.pagestore import append_facts, append_pairs
 from regcomments.plan import wanted_comments
 from regcomments.read.worker import OcrLookup, Worker
@@ -99,7 +99,7 @@ def run_shard(
             except FileNotFoundError:
                 continue  # the folder went while we worked
             except OSError as error:
-                if _disk_is_full(error):
+                if disk_is_full(error):
                     raise UserError(
                         f"no space left while writing {state / docket / comment}: make room and "
                         "run the same command again; what is done stays done"
@@ -177,9 +177,3 @@ def _count(counts: Counts, outcome: Outcome) -> None:
 
 def _has_ocr(state: Path) -> bool:
     return (state / layout.OCR_FOLDER).is_dir()
-
-
-def _disk_is_full(error: OSError) -> bool:
-    import errno
-
-    return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS)

@@ -81,6 +81,21 @@ class Run:
             preview_stale(state, self.config.get("docket"), self.say)
         return plan
 
+    def preview_ocr(self) -> None:
+        """Check that OCR can run; in a dry run tell what the queue would hold. Raises UserError."""
+        if "_ocr_checked" in self.__dict__:
+            return
+        self.__dict__["_ocr_checked"] = True
+        from regcomments.ocr.engines import make
+        from regcomments.ocr.plan import plan_ocr
+
+        check_state(Path(self.state), self.config.get("docket"))
+        if self.dryrun():
+            for line in plan_ocr(self.settings).lines():
+                self.say(line)
+        else:
+            make({"ocr": self.settings.ocr, "host": self.settings.host}).close()
+
     def progress(self) -> str:
         """Comments planned and the epoch second of the start, for progress lines."""
         plan = self.__dict__.get("plan")
@@ -128,7 +143,7 @@ def prepare(
         config_file=str(basedir / "config" / "config.yaml"),
         state=state,
         work=f"{WORK_FOLDER}/{key}",
-        settings=make_settings({**config, "state": state}, host_facts(config, basedir)),
+        settings=make_settings({**config, "state": state}, *host_facts(config, basedir)),
         dryrun=dryrun,
         say=say,
     )
@@ -183,21 +198,33 @@ def preview_stale(state: Path, docket: str | None, say: Callable[[str], None]) -
         say(f"stale, files newer than combined.md: {count} comments; --config redo=stale")
 
 
-def host_facts(config: Mapping[str, Any], basedir: Path) -> dict[str, Any]:
-    """Return the facts of the GPU host that the profile names; none without a host.
+def host_facts(
+    config: Mapping[str, Any], basedir: Path
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return the facts of the GPU host that the profile names, and those of all hosts.
 
-    Raises UserError when there is no such host file.
+    Without a host both are empty. Raises UserError when there is no such host file.
     """
     name = config.get("host")
     if not name:
-        return {}
+        return {}, []
     import yaml
 
-    path = basedir / "config" / "hosts" / f"{name}.yaml"
-    if not path.is_file():
-        known = sorted(item.stem for item in path.parent.glob("*.yaml"))
-        raise UserError(f"host: there is no {path.name} in config/hosts; known: {', '.join(known)}")
-    return {"name": name, **yaml.safe_load(path.read_text("utf-8"))}
+    folder = basedir / "config" / "hosts"
+    facts = {
+        path.stem: {"name": path.stem, **yaml.safe_load(path.read_text("utf-8"))}
+        for path in sorted(folder.glob("*.yaml"))
+    }
+    if name not in facts:
+        raise UserError(f"host: there is no {name}.yaml in config/hosts; known: {', '.join(facts)}")
+    return facts[name], list(facts.values())
+
+
+def ocr_jobs(queue: Path) -> list[str]:
+    """Return the names of the OCR jobs written beside `queue`."""
+    from regcomments.ocr.plan import job_names
+
+    return job_names(queue)
 
 
 def pattern(path: str) -> str:

@@ -1,0 +1,190 @@
+"""From the state folder to OCR jobs and back: what the OCR rules do, without Snakemake.
+
+<work>/ocr/<gen>/queue.jsonl          the queue: rows to read, comments to merge
+<work>/ocr/<gen>/rows/0001.jsonl      rows of one job
+<work>/ocr/<gen>/read/0001.json       receipt of one job
+<work>/ocr/<gen>/merged.json          receipt of the merge
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from regcomments import layout
+from regcomments.atomic import write_atomic
+from regcomments.combined import CombinedError, FrontMatter, read_head
+from regcomments.config import Settings
+from regcomments.errors import UserError
+from regcomments.index import ATTACHMENTS_PARQUET, rebuild
+from regcomments.index_sql import connect, parquet_source
+from regcomments.ocr.engines import make
+from regcomments.ocr.partition import Host, Share, plan_text, shares
+from regcomments.ocr.queue import (
+    MAX_ATTEMPTS,
+    PAGES_PER_SHARD,
+    Queue,
+    Row,
+    build_queue,
+    read_rows,
+    shards,
+    write_queue,
+    write_rows,
+)
+from regcomments.ocr.run import RunSettings, ShardReport, read_shard
+from regcomments.ocr.source import PageLimits
+
+MIN_JOB_PAGES = 4  # three seconds of one core; starting a job costs half a second
+MOST_NAMED = 20  # failures named at the end; all are in the receipts and in failures.csv
+
+
+@dataclass(frozen=True)
+class OcrPlan:
+    """The whole queue, what of it this host takes, and the shares of all hosts (if any)."""
+
+    queue: Queue
+    mine: tuple[Row, ...]
+    jobs: tuple[tuple[Row, ...], ...]
+    parts: tuple[Share, ...] = ()
+    host: str | None = None
+
+    def lines(self) -> list[str]:
+        """Return the plan for people."""
+        queue = self.queue
+        lines = [f"queued for OCR: {len(queue.rows)} files, {queue.pages} pages"]
+        for count, what in (
+            (queue.stored, "read already, to be merged"),
+            (queue.unreadable, f"that {queue.engine} can't read"),
+            (queue.exhausted, "tried as often as ocr.max_attempts allows"),
+        ):
+            if count:
+                lines.append(f"not queued: {count} pages {what}")
+        lines += [f"left out: {problem}" for problem in queue.problems]
+        if self.parts:
+            lines += plan_text(self.parts).split("\n")
+        if self.host:
+            pages = sum(len(row.pages) for row in self.mine)
+            lines.append(f"{self.host} takes {len(self.mine)} files, {pages} pages")
+        lines.append(f"{len(self.jobs)} OCR jobs, {len(queue.comments)} comments to merge")
+        return lines
+
+
+def plan_ocr(settings: Settings) -> OcrPlan:
+    """Return what is to be read, from what is on disk. Raises UserError.
+
+    Brings the index up to date first: only comments that name pages for OCR are opened.
+    """
+    state = Path(settings.state)
+    engine = make({"ocr": settings.ocr})
+    attempts = settings.ocr.get("max_attempts", MAX_ATTEMPTS)
+    heads = waiting_heads(state, settings.docket)
+    queue = build_queue(heads, state, engine, attempts)
+    mine, parts, name = queue.rows, (), None
+    if settings.host and settings.partition == "share":
+        name = settings.host["name"]
+        parts = tuple(shares(queue.rows, [_host(facts) for facts in settings.hosts]))
+        own = [part for part in parts if part.host.name == name]
+        if not own:
+            raise UserError(
+                f"host {name} is not active: set `active: true` in config/hosts/{name}.yaml, "
+                "or give --config partition=all to read everything here"
+            )
+        mine = own[0].rows
+    most = settings.ocr.get("shard_pages", PAGES_PER_SHARD)
+    if engine.name == "tesseract":
+        # It runs on the CPU, one page a core: a small queue must still make work for `-j 8`.
+        most = min(most, max(MIN_JOB_PAGES, sum(len(row.pages) for row in mine) // 16))
+    jobs = shards(mine, most)
+    return OcrPlan(queue, tuple(mine), tuple(map(tuple, jobs)), parts, name)
+
+
+def waiting_heads(state: Path, docket: str | None = None) -> Iterator[tuple[Path, FrontMatter]]:
+    """Yield path and front matter of every combined.md that names pages for OCR."""
+    rebuild(state)
+    with connect() as connection:
+        found = connection.execute(
+            "SELECT DISTINCT docket_id, comment_id FROM "
+            f"{parquet_source(state / ATTACHMENTS_PARQUET)} WHERE n_ocr_pages > 0"
+        ).fetchall()
+    for name, comment in sorted(found, key=lambda row: tuple(map(layout.natural_key, row))):
+        if docket is not None and name != docket:
+            continue
+        path = state / name / comment / layout.COMBINED
+        try:
+            yield path, read_head(path)
+        except (OSError, CombinedError):
+            continue  # the index has told of it
+
+
+def write_plan(queue_path: Path, plan: OcrPlan) -> None:
+    """Write the rows of every job, and last the queue."""
+    rows = queue_path.parent / "rows"
+    rows.mkdir(parents=True, exist_ok=True)
+    for number, job in enumerate(plan.jobs, start=1):
+        write_rows(rows / f"{number:04d}.jsonl", job)
+    write_queue(queue_path, replace(plan.queue, rows=plan.mine))
+
+
+def job_names(queue_path: Path) -> list[str]:
+    """Return the names of the jobs written beside the queue."""
+    return sorted(path.stem for path in (queue_path.parent / "rows").glob("*.jsonl"))
+
+
+def read_job(settings: Settings, rows: Path, say: Callable[[str], None]) -> ShardReport:
+    """Read the pages of one job. Raises UserError, OSError."""
+    engine = make({"ocr": settings.ocr, "host": settings.host})
+    limits = (
+        PageLimits(seconds=settings.ocr["page_seconds"])
+        if "page_seconds" in settings.ocr
+        else PageLimits()
+    )
+    run = RunSettings(
+        limits=limits,
+        max_attempts=settings.ocr.get("max_attempts", MAX_ATTEMPTS),
+        progress=say,
+    )
+    try:
+        return read_shard(read_rows(rows), Path(settings.state), engine, run)
+    finally:
+        engine.close()
+
+
+def write_ocr_receipt(path: Path, report: ShardReport) -> None:
+    """Write what became of a job's pages."""
+    failures = [
+        [row.docket, row.comment, row.file, page, reason] for row, page, reason in report.failures
+    ]
+    content = {"pages": dict(report.pages), "already": report.already, "failed": report.failed}
+    content |= {"failures": failures, "seconds": round(report.seconds, 3)}
+    write_atomic(path, json.dumps(content, sort_keys=True) + "\n")
+
+
+def closing_lines(folder: Path) -> tuple[list[str], int]:
+    """Return lines that sum up the receipts in `folder`, and the pages asked for and not done."""
+    pages: Counter[str] = Counter()
+    failures: list[Sequence] = []
+    undone = already = 0
+    for path in sorted((folder / "read").glob("*.json")):
+        receipt = json.loads(path.read_text("utf-8"))
+        pages.update(receipt["pages"])
+        failures += receipt["failures"]
+        undone += receipt["failed"]
+        already += receipt["already"]
+    counts = ", ".join(f"{count} {outcome}" for outcome, count in sorted(pages.items()) if count)
+    lines = [f"OCR: {sum(pages.values())} pages tried ({counts or 'none'})"]
+    if already:
+        lines[0] += f", {already} read by another run"
+    for docket, comment, file, page, reason in failures[:MOST_NAMED]:
+        lines.append(f"  {docket}/{comment}/{file} page {page}: {reason}")
+    if len(failures) > MOST_NAMED:
+        lines.append(f"  and {len(failures) - MOST_NAMED} more pages")
+    if undone:
+        lines.append(f"{undone} pages that were asked for are not done; the next run tries again")
+    return lines, undone
+
+
+def _host(facts: Mapping) -> Host:
+    return Host(facts["name"], facts["pages_per_second"], facts.get("active", True))
