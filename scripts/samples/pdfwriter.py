@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import zlib
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 import pymupdf
 
@@ -53,7 +53,12 @@ def _font(font: str) -> pymupdf.Font:
 
 def width(text: str, font: str, size: float) -> float:
     """Return the width of `text` in points."""
-    return size * sum(_advance(font, char) for char in text)
+    return size * _unit_width(text, font)
+
+
+@lru_cache(maxsize=1 << 15)  # words come again
+def _unit_width(text: str, font: str) -> float:
+    return sum(_advance(font, char) for char in text)
 
 
 class Canvas:
