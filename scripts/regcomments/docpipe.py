@@ -19,8 +19,8 @@ import yaml
 from regcomments import grade
 from regcomments.read import pagefacts
 from regcomments.tables import address
+from regcomments.tables.files import file_sha256
 from regcomments.tables.items import Box, PageItems, Table
-from regcomments.tables.pdf import file_sha256
 from regcomments.tables.reconstruct import reconstruct_tables
 from regcomments.tables.sources import liteparse_layout
 

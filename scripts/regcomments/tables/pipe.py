@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import pymupdf
 
@@ -66,45 +64,3 @@ def pipe_tables(
 def confident(draft: Draft) -> bool:
     """Tell whether a draft is sure enough to replace the page's own text."""
     return draft.n_rows >= 2 and draft.n_cols >= 2 and len(draft.filled) >= 4
-
-
-def text_with_tables(
-    page: pymupdf.Page,
-    text: str | None = None,
-    textpage: pymupdf.TextPage | None = None,
-    tol: Tolerances = DEFAULT,
-) -> str | None:
-    """Return the page's text with its tables as pipe tables, None when it has no sure table.
-
-    Words outside the tables keep the order and line ends that page.get_text() gives them; a
-    table stands where the first of its words stood, between empty lines.
-    """
-    tables = pipe_tables(page, text, textpage, tol)
-    if not tables:
-        return None
-    words = page.get_text("words", textpage=textpage) if textpage else page.get_text("words")
-    return splice(words, tables)
-
-
-def splice(words: Sequence[Any], tables: Sequence[PipeTable]) -> str:
-    """Return the text of PyMuPDF's words with tables put in the place of theirs."""
-    out: list[str] = []
-    line: list[str] = []
-    key: tuple[int, int] | None = None
-    placed: set[int] = set()
-    for x0, y0, x1, y1, word, block, number, *_ in words:
-        mid_x, mid_y = (x0 + x1) / 2, (y0 + y1) / 2
-        inside = next((k for k, t in enumerate(tables) if t.bbox.holds(mid_x, mid_y, 0.5)), None)
-        if (block, number) != key or inside is not None:
-            if line:
-                out.append(" ".join(line))
-                line = []
-            key = (block, number)
-        if inside is None:
-            line.append(word)
-        elif inside not in placed:
-            placed.add(inside)
-            out += ["", tables[inside].markdown, ""]
-    if line:
-        out.append(" ".join(line))
-    return "\n".join(out) + "\n"

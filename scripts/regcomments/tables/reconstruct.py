@@ -8,6 +8,7 @@ from dataclasses import replace
 from regcomments.tables import address
 from regcomments.tables.columns import overlap
 from regcomments.tables.draft import Draft, to_table
+from regcomments.tables.follow import goes_on, last_of
 from regcomments.tables.framed import booktabs, boxed_table, finer
 from regcomments.tables.items import Box, PageItems, Table, TextItem
 from regcomments.tables.lattice import grids_of, segments_of
@@ -26,10 +27,19 @@ def reconstruct_tables(
     rows (y) and cells (x) is the seed's; drawn lines, column grids and merged cells go beyond it.
     """
     tables: list[Table] = []
+    last: tuple[PageItems, Draft, str] | None = None
     for page in pages:
-        for index, draft in enumerate(page_drafts(page, tol)):
-            table = to_table(draft, page.number, index, tol)
-            tables.append(addressed(table, url_base))
+        drafts = page_drafts(page, tol)
+        start = len(tables)
+        for index, draft in enumerate(drafts):
+            table = addressed(to_table(draft, page.number, index, tol), url_base)
+            if index == 0 and last is not None and goes_on(last[0], last[1], page, draft, tol):
+                table = replace(table, continues=last[2])
+            tables.append(table)
+        last = None
+        if drafts:
+            k = last_of(drafts)
+            last = (page, drafts[k], tables[start + k].address)
     return tables
 
 

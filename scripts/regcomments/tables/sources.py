@@ -54,11 +54,8 @@ def _text_turn(page: pymupdf.Page, words: Sequence[Any]) -> Turn:
     """Quarter turns that set the text upright: 0 unless most long words are taller than wide."""
     long_words = [w for w in words if len(w[4]) >= 3]
     tall = sum(w[3] - w[1] > 1.2 * (w[2] - w[0]) for w in long_words)
-    upside_down = False
-    if tall * 2 <= len(long_words):
-        upside_down = _reads_backwards(words)
-        if not upside_down:
-            return 0
+    if tall * 2 <= len(long_words) and not _may_be_upside_down(words):
+        return 0
     votes = [0, 0, 0, 0]
     for block in page.get_text("dict", flags=pymupdf.TEXTFLAGS_WORDS)["blocks"]:
         for line in block.get("lines", ()):
@@ -68,8 +65,8 @@ def _text_turn(page: pymupdf.Page, words: Sequence[Any]) -> Turn:
     return max(range(4), key=lambda k: votes[k])
 
 
-def _reads_backwards(words: Sequence[Any]) -> bool:
-    """The words of most lines run from right to left: upside down (or a right-to-left script)."""
+def _may_be_upside_down(words: Sequence[Any]) -> bool:
+    """The words of most lines run from right to left, or too few lines have two words to tell."""
     back = forth = 0
     for a, b in pairwise(words):
         if a[5:7] == b[5:7]:
@@ -77,7 +74,7 @@ def _reads_backwards(words: Sequence[Any]) -> bool:
                 back += 1
             else:
                 forth += 1
-    return back > forth
+    return back >= forth or back + forth < 5
 
 
 def rulings_of(page: pymupdf.Page, tol: Tolerances = DEFAULT) -> list[Ruling]:

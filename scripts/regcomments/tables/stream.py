@@ -171,7 +171,13 @@ def believable(draft: Draft, vouched: bool = False, tol: Tolerances = DEFAULT) -
     prose = sum(len(t.split()) > tol.prose_words for t in body)
     if prose > 0.3 * len(body):
         return False
-    if vouched or sum(map(figures, body)) >= tol.figure_share * len(body):
+    numeric = sum(map(figures, body))
+    # Columns of print: many words a cell, no figures, lines that begin in mid-sentence.
+    words = sum(len(t.split()) for t in body)
+    small = sum(t[:1].islower() for t in body)
+    if numeric < 0.15 * len(body) and (words >= 3.5 * len(body) or small >= 0.5 * len(body)):
+        return False
+    if vouched or numeric >= tol.figure_share * len(body):
         return True
     return (
         draft.n_rows >= 3 and draft.n_cols >= 3 and len(texts) >= 0.6 * draft.n_rows * draft.n_cols

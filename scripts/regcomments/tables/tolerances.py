@@ -68,6 +68,8 @@ class Tolerances:
     # An unruled block needs this share of figures or short entries outside its first column.
     figure_share: float = 0.35
 
+    # Headers and footers of a page stand in this share of its height at either end.
+    margin_share: float = 0.1
     # A page whose longest run of lines of at most `short_line` characters is shorter than
     # `short_run` has no table: two rows of three cells make six.
     short_line: int = 40
