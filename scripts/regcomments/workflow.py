@@ -27,6 +27,7 @@ from regcomments.redo import parse_redo
 WORK_FOLDER = ".shards"
 # Old receipts tell what the last runs did; more of them only cost scans.
 KEPT_GENERATIONS = 3
+DEFAULT_BIB = "bib.sqlite"
 
 
 @dataclass
@@ -136,6 +137,9 @@ def prepare(
 ) -> Run:
     """Check `config` and return the run it describes. Raises UserError."""
     check_config(config, basedir / "config" / "config.schema.yaml")
+    if config["bib"] == DEFAULT_BIB and not os.path.lexists(DEFAULT_BIB):
+        # Nobody named it: the texts of the attachments need not wait for it.
+        config["bib"] = "none"
     state = os.path.normpath(config["state"])
     key = hashlib.sha256(os.path.abspath(state).encode()).hexdigest()[:8]
     return Run(
@@ -175,13 +179,17 @@ def check_state(state: Path, docket: str | None) -> None:
 
 
 def check_bib(settings: Settings, say: Callable[[str], None]) -> None:
-    """Raise UserError when the database of bodies can't serve; a missing default one is said.
+    """Raise BibError when the database of bodies can't serve; say it when there is none at all.
 
     Comments read without it are `inline: missing`, and `redo=inline` reads them again later.
     """
     from regcomments.bib import open_bib
 
     if settings.bib == "none":
+        say(
+            f"no database of inline bodies (no {DEFAULT_BIB} here): comments will say "
+            "`inline: missing`; later give --config bib=FILE redo=inline"
+        )
         return
     columns = settings.bib_columns
     open_bib(
