@@ -145,4 +145,6 @@ def draw(seed: int, style: str | None = None) -> Draw:
         canvas.setPageRotation(rotation)
 
     doc.build(story, onFirstPage=turn)
+    if doc.page > 1:  # a page break would make two tables of it
+        return draw(seed + 1_000_003, style)
     return Draw(out.getvalue(), cells, style, rotation)

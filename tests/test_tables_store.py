@@ -68,19 +68,16 @@ def test_no_tables_no_file_and_the_old_one_goes(state):
     assert not store.tables_path(path).exists()
 
 
-@pytest.mark.parametrize("data", [b"", b"%PDF-1.7 cut", b"\x00" * 100])
+@pytest.mark.parametrize("data", [b"", b"%PDF-1.7 cut", b"\x00" * 9])
 def test_damaged_pdf_leaves_the_old_tables(state, data):
     path = folder_of(state) / "attachment_1.pdf"
     store.write_tables(path)
     target = store.tables_path(path)
     before = target.read_bytes()
     path.write_bytes(data)
-    if data.startswith(b"%PDF"):
-        with pytest.raises(UnreadableError):
-            store.write_tables(path)
-        assert target.read_bytes() == before
-    else:
-        assert store.write_tables(path) == []
+    with pytest.raises(UnreadableError):
+        store.write_tables(path)
+    assert target.read_bytes() == before
 
 
 def test_failed_write_leaves_no_half_file(state, monkeypatch):
@@ -95,10 +92,10 @@ def test_failed_write_leaves_no_half_file(state, monkeypatch):
     assert os.listdir(folder_of(state)) == ["attachment_1.pdf"]
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["", "[]", "{}", '{"schema": 99}', '{"schema": 1}', '{"schema": 1, "tables": [{}]}', "{"],
-)
+NOT_OURS = ["", "{", "[]", "{}", '{"schema": 9}', '{"schema": 1}', '{"schema": 1, "tables": [{}]}']
+
+
+@pytest.mark.parametrize("text", NOT_OURS)
 def test_what_is_no_tables_file(text):
     with pytest.raises(ValueError):
         store.tables_from_json(text)
