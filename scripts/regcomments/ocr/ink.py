@@ -7,7 +7,7 @@ from PIL import Image
 
 from regcomments.ocr.engines import PageInk
 from regcomments.ocr.raster import Grey
-from regcomments.read.ink import ink_masks, look
+from regcomments.read.ink import look
 
 DPI = 100  # resolution that read.ink was tuned for
 _LONG_SIDE = 1400  # pixels; a letter page at 100 dpi has 1,100. For pictures of unknown dpi
@@ -16,9 +16,8 @@ STRIPS = 4
 
 def measure(grey: Grey) -> PageInk:
     """Return what is seen on `grey`, a page at about 100 dpi (see `small`)."""
-    dark, light = ink_masks(grey)
-    share = round(float(dark.mean() + light.mean()), 6)
     whole = look(grey)
+    share = round(whole.ink, 6)
     if not whole.lines:
         return PageInk(share, strips=(0,) * STRIPS)
     # Quarters along the reading direction; a page on its side is read across.
