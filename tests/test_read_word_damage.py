@@ -96,6 +96,14 @@ READABLE = {
         LETTER.replace(b"PK\x01\x02", b"PK\x09\x09"),
         "The rule should be withdrawn.",
     ),
+    "directory said to begin too late": (
+        LETTER[:-6] + struct.pack("<I", len(LETTER) * 2) + LETTER[-2:],
+        "The rule should be withdrawn.",
+    ),
+    "unknown compression in the directory": (
+        re.sub(b"(PK\x01\x02.{6})\x08", rb"\g<1>c", LETTER, flags=re.DOTALL),
+        "The rule should be withdrawn.",
+    ),
     "stored, not deflated": (
         zipped(members(LETTER), zipfile.ZIP_STORED),
         "The rule should be withdrawn.",

@@ -23,6 +23,9 @@ MAX_ENTRIES = 20_000
 # Bytes unpacked from one package in all: XML parts and pictures that are looked at.
 MAX_UNPACKED = 400_000_000
 _LOCAL = b"PK\x03\x04"
+# What zipfile and the decompressors raise on damaged members; a compression method that isn't
+# known is one damaged byte as a rule.
+_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError)
 _END = b"PK\x05\x06"
 
 
@@ -49,6 +52,7 @@ class Package:
         self._source = source
         self._left = MAX_UNPACKED
         self._relations: dict[str, dict[str, Relation]] = {}
+        self._scanned: dict[str, bytes] | None = None
         self.warnings: list[str] = []
         self.damaged = False  # whether text may be lost: no text then means no verdict
         names = source.namelist() if isinstance(source, zipfile.ZipFile) else list(source)
@@ -86,10 +90,8 @@ class Package:
         try:
             with self._source.open(real) as stream:
                 data = stream.read(bound + 1)
-        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError) as error:
+        except _DAMAGE as error:
             data = self._salvage(real, error, bound + 1)
-        except NotImplementedError as error:
-            raise UnreadableError(Status.FAILED, Reason.CORRUPT, f"{name}: {error}") from error
         except RuntimeError as error:  # zipfile's word for a password
             raise UnreadableError(Status.FAILED, Reason.ENCRYPTED, f"{name}: {error}") from error
         if len(data) > bound:
@@ -149,17 +151,22 @@ class Package:
         return found
 
     def _salvage(self, real: str, error: Exception, limit: int) -> bytes:
-        """Inflate a member as far as it goes, when its checksum or its end is wrong."""
+        """Inflate a member as far as it goes, when its checksum, its end or its place is wrong."""
         assert isinstance(self._source, zipfile.ZipFile)
-        handle = self._source.fp
-        info = self._source.getinfo(real)
-        detail = UnreadableError(Status.FAILED, Reason.CORRUPT, f"{real}: {error}"[:200])
-        if handle is None or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise detail from error
-        handle.seek(info.header_offset)
-        member = _member_at(handle.read(30 + 65_536 + 65_536 + info.compress_size), 0, info, limit)
+        handle, info = self._source.fp, self._source.getinfo(real)
+        member = b""
+        if handle is not None and info.header_offset >= 0:
+            handle.seek(info.header_offset)
+            length = 30 + 2 * 65_535 + info.compress_size  # header, name and extra field, data
+            member = _member_at(handle.read(length), 0, info, limit)
+        if handle is not None and not member:
+            if self._scanned is None:
+                handle.seek(0)
+                self._scanned = _scan(handle.read())
+            member = self._scanned.get(real, b"")[:limit]
         if not member:
-            raise detail from error
+            detail = f"{real}: {error}"[:200]
+            raise UnreadableError(Status.FAILED, Reason.CORRUPT, detail) from error
         self.warnings.append(f"{real} is damaged")
         self.damaged = True
         return member

@@ -12,7 +12,7 @@ from regcomments.status import Reason, Status
 
 # Bytes of one XML part. The longest letters of real dockets have 5 MB; lxml takes about eight
 # times the size, and the worker has 2 GB.
-MAX_XML_BYTES = 96_000_000
+MAX_XML_BYTES = 64_000_000
 # Tags of one part: 150 bytes a node in libxml2, whatever the part's size in bytes.
 MAX_TAGS = 3_000_000
 
