@@ -7,6 +7,7 @@ imported when their kind first turns up; `preload` imports the common ones.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -59,9 +60,13 @@ _CONTAINERS = {
     Kind.PDF: "pdf_members",
     Kind.DOCX: "word",
     Kind.ZIP: "archive",
-    Kind.EML: "mail",
+    **dict.fromkeys((Kind.EML, Kind.MHTML), "mail"),
     Kind.MSG: "outlook",
 }
+# LibreOffice reads WordPerfect's notes and styles, ours only its text; of the others some versions
+# are beyond ours.
+_OFFICE_FIRST = frozenset({Kind.WPD})
+_OFFICE_TOO = frozenset({Kind.WPS, Kind.OFFICE_OTHER, Kind.IWORK})
 _UNSUPPORTED = {
     Kind.NOT_A_DOCUMENT: Reason.NOT_A_DOCUMENT,
     Kind.UNKNOWN: Reason.UNKNOWN_KIND,
@@ -89,11 +94,7 @@ def read_document(path: Path, options: ReadOptions) -> Document:
         raise UnreadableError(Status.FAILED, Reason.ENCRYPTED, "asks for a password")
     if kind == Kind.RIGHTS_MANAGED:
         raise UnreadableError(Status.FAILED, Reason.RIGHTS_MANAGED, "asks for a licence server")
-    if kind not in _READERS:
-        raise UnreadableError(
-            Status.UNSUPPORTED, _UNSUPPORTED.get(kind, Reason.NO_READER), kind.value
-        )
-    return replace(_function(*_READERS[kind])(path, options), kind=kind.value)
+    return replace(_read(kind, path, options), kind=kind.value)
 
 
 def read_attachment(path: Path, options: ReadOptions) -> Extraction:
@@ -135,6 +136,26 @@ def preload() -> None:
     """Import the readers of the common kinds, so that a forked worker starts with them."""
     for module in _PRELOADED:
         import_module(f"{__name__}.{module}")
+
+
+def _read(kind: Kind, path: Path, options: ReadOptions) -> Document:
+    """Read with our own reader, or with LibreOffice where that is installed and knows more."""
+    if kind in _OFFICE_FIRST and _function("office", "program")():
+        with contextlib.suppress(UnreadableError):
+            return _function("office", "read_office")(path, options)
+    unsupported = UnreadableError(
+        Status.UNSUPPORTED, _UNSUPPORTED.get(kind, Reason.NO_READER), kind.value
+    )
+    if kind in _READERS:
+        try:
+            return _function(*_READERS[kind])(path, options)
+        except UnreadableError as error:
+            if error.status != Status.UNSUPPORTED:
+                raise
+            unsupported = error
+    if kind in _OFFICE_TOO and _function("office", "program")():
+        return _function("office", "read_office")(path, options)
+    raise unsupported
 
 
 def _parts_of(path: Path) -> Iterator[Part]:

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from regcomments.read.flow import Flow
 from regcomments.read.msdoc_file import (
-    IN_TABLE,
-    ROW_END,
+    Paragraph,
     WordFile,
     is_inside,
 )
@@ -23,6 +22,7 @@ _SHORT_TEXT = 200  # characters; a longer text doesn't come as a picture (as in 
 _PARAGRAPH, _CELL, _LINE, _BREAK = "\r", "\x07", "\x0b", "\x0c"
 _FIELD, _RESULT, _FIELD_END = "\x13", "\x14", "\x15"
 _NOTE = "\x02"
+_PLAIN = Paragraph()
 # Other places of this range are marks of pictures, comments and drawings.
 _CHARACTERS = {"\x1e": "-", "\x1f": "", "\t": " ", "\x00": ""}
 _LINK = re.compile(r'HYPERLINK\s+(?:\\\w\s+)*"?((?:https?://|mailto:)[^"\s]+)', re.I)
@@ -106,7 +106,7 @@ class _Story:
     """One pass over the characters of a story."""
 
     def __init__(
-        self, word: WordFile, marks: dict[int, set[int]], dropped: list[tuple[int, int]]
+        self, word: WordFile, marks: dict[int, Paragraph], dropped: list[tuple[int, int]]
     ) -> None:
         self._text = word.text
         self._modern = word.modern
@@ -114,9 +114,10 @@ class _Story:
         self._dropped = dropped
         self._flow = Flow()
         self._table = self._row = self._open = False
-        self._fields: list[list[str]] = []  # instructions of open fields, None-like once shown
-        self._showing: list[bool] = []
+        self._fields: list[list[str]] = []  # instructions of the open fields
+        self._showing: list[bool] = []  # whether the text of an open field is its result
         self._notes = 0
+        self._fresh = True  # nothing of the paragraph was written
 
     def run(self, start: int, end: int) -> str:
         """Return the characters from `start` to `end` as Markdown."""
@@ -149,7 +150,20 @@ class _Story:
             return
         if text.strip():
             self._leave_table_before(start)
+            self._head(start)
         self._flow.text(_SYMBOL.sub(lambda match: symbol(ord(match[0])), text))
+
+    def _head(self, position: int) -> None:
+        """Mark the first text of a paragraph in a heading style."""
+        if self._open or not self._fresh:
+            return
+        self._fresh = False
+        for at in range(position, min(position + 1000, len(self._text))):
+            if self._text[at] in (_PARAGRAPH, _BREAK, _CELL):
+                style = self._marks.get(at, _PLAIN).style
+                if 1 <= style <= 9:
+                    self._flow.heading(style)
+                return
 
     def _leave_table_before(self, position: int) -> None:
         """Outside a cell, text begins one if its paragraph lies in a table; else tables end."""
@@ -174,7 +188,7 @@ class _Story:
             if char == _CELL:
                 return True
             if char in (_PARAGRAPH, _BREAK):
-                return IN_TABLE in self._marks.get(at, ())
+                return self._marks.get(at, _PLAIN).in_table
         return False
 
     def _control(self, char: str, at: int) -> None:
@@ -193,7 +207,7 @@ class _Story:
         elif char == _CELL:
             self._cell(at)
         elif char in (_PARAGRAPH, _BREAK):
-            self._paragraph(at)
+            self._paragraph()
         elif char == _LINE:
             self._flow.line_break()
         elif char == _NOTE and not is_inside(at, self._dropped):
@@ -202,16 +216,16 @@ class _Story:
         else:
             self._flow.text(_CHARACTERS.get(char, ""))
 
-    def _paragraph(self, at: int) -> None:
+    def _paragraph(self) -> None:
+        self._fresh = True
         if self._open:
             self._flow.end_block()
             return
         self._flow.end_item()
 
     def _cell(self, at: int) -> None:
-        marks = self._marks.get(at, set())
         # A row ends with a mark of its own; before Word 97 it is only told by its being empty.
-        row_end = ROW_END in marks or (
+        row_end = self._marks.get(at, _PLAIN).row_end or (
             not self._modern and not self._open and self._row and self._text[at - 1] == _CELL
         )
         if row_end and not self._open:

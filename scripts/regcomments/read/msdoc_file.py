@@ -32,6 +32,15 @@ STORIES = ("text", "footnotes", "headers", "macros", "comments", "endnotes", "bo
 
 
 @dataclass(frozen=True)
+class Paragraph:
+    """The number of a paragraph's style (1 to 9 are the headings), and its place in a table."""
+
+    style: int = 0
+    in_table: bool = False
+    row_end: bool = False
+
+
+@dataclass(frozen=True)
 class _Piece:
     start: int  # first character position
     end: int
@@ -68,12 +77,14 @@ class WordFile:
         self.text = "".join(self._characters())
         self.spans = self._read_spans()
 
-    def paragraph_marks(self) -> dict[int, set[int]]:
-        """Return the property codes that are on, by position of the last character of a run."""
-        return {
-            end - 1: {code for code, value in _properties(raw[2:]).items() if value}
-            for _, end, raw in self._runs(0x102, paragraph=True)
-        }
+    def paragraph_marks(self) -> dict[int, Paragraph]:
+        """Return what is known of each paragraph, by the position of its last character."""
+        marks: dict[int, Paragraph] = {}
+        for _, end, raw in self._runs(0x102, paragraph=True):
+            style = int.from_bytes(raw[:2], "little")
+            on = {code for code, value in _properties(raw[2:]).items() if value}
+            marks[end - 1] = Paragraph(style, IN_TABLE in on, ROW_END in on)
+        return marks
 
     def left_out(self) -> list[tuple[int, int]]:
         """Return the character ranges that are deleted revisions or hidden text, in order."""

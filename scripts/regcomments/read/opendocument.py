@@ -18,9 +18,11 @@ from regcomments.status import Reason, Status
 _OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
 _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 _TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
+_PRESENTATION = "{urn:oasis:names:tc:opendocument:xmlns:presentation:1.0}"
 _DRAW = "{urn:oasis:names:tc:opendocument:xmlns:drawing:1.0}"
 _STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
 _SVG = "{urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0}"
+_EMPTY_NOTES = re.compile(r"\s*\bNotes:\s*\Z")
 _UNITS = {"in": 72.0, "cm": 72 / 2.54, "mm": 7.2 / 2.54, "pt": 1.0, "px": 0.75}  # in points
 _XLINK = "{http://www.w3.org/1999/xlink}"
 _MAX_REPEAT = 100  # copies made of a repeated cell or row that holds text
@@ -29,6 +31,7 @@ _SKIPPED = frozenset(
     {
         _TEXT + "tracked-changes",
         _TEXT + "note-citation",
+        _TEXT + "page-number",
         _TEXT + "sequence-decls",
         _TEXT + "variable-decls",
         _TEXT + "user-field-decls",
@@ -63,7 +66,7 @@ def read_opendocument(path: Path, options: ReadOptions) -> Document:
     if slides:
         if len(slides) > options.max_pages:
             raise UnreadableError(Status.FAILED, Reason.TOO_LARGE, f"{len(slides)} slides")
-        texts = [_Walker(root).run(slide) for slide in slides]
+        texts = [_EMPTY_NOTES.sub("", _Walker(root).run(slide)) for slide in slides]
         pages = tuple(Page(number, text) for number, text in enumerate(texts, 1))
         return Document("odp", "odf-xml", pages=pages, paged=True, warnings=warnings)
     styles = package.root("styles.xml")
@@ -120,12 +123,15 @@ def _margins(styles: etree._Element) -> tuple[str, str]:
 class _Walker:
     """Turns a part of a content tree into Markdown; iterative."""
 
-    def __init__(self, root: etree._Element) -> None:
+    def __init__(
+        self, root: etree._Element, styles: dict[tuple[str, int], tuple[str, str]] | None = None
+    ) -> None:
         self._flow = Flow()
         self._notes: list[etree._Element] = []
         self._lists: list[list] = []  # [style name, next number]
-        self._styles = _list_styles(root)
+        self._styles = _list_styles(root) if styles is None else styles
         self._tables = 0
+        self._label = False  # the next paragraph goes on behind a label
         self._inline = 0  # open paragraphs; elsewhere white space is only the layout of the XML
 
     def run(self, node: etree._Element) -> str:
@@ -134,9 +140,7 @@ class _Walker:
         text = self._flow.markdown()
         notes: list[str] = []
         for number, note in enumerate(self._notes, 1):
-            inner = _Walker.__new__(_Walker)
-            inner._flow, inner._notes, inner._lists = Flow(), [], []
-            inner._styles, inner._tables, inner._inline = self._styles, 0, 0
+            inner = _Walker(note, self._styles)
             inner._walk(note)
             mark = _citation(note) or str(number)
             label = "Comment" if note.tag == _OFFICE + "annotation" else f"[{mark}]"
@@ -176,8 +180,14 @@ class _Walker:
     def _start(self, node: etree._Element) -> None:
         tag, flow = node.tag, self._flow
         if tag in (_TEXT + "p", _TEXT + "h"):
-            flow.end_block()
+            if not self._label:
+                flow.end_block()
+            self._label = False
             self._inline += 1
+        if tag == _PRESENTATION + "notes":
+            flow.end_block()
+            flow.text("Notes: ")
+            self._label = True
         if tag == _TEXT + "h":
             flow.heading(_int(node.get(_TEXT + "outline-level"), 1))
         elif tag == _TEXT + "s":

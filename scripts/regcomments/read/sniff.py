@@ -84,8 +84,8 @@ _MAGIC: tuple[tuple[bytes, Kind], ...] = (
     (b"\x09\x00\x04\x00", Kind.XLS),
     (b"\x09\x02\x06\x00", Kind.XLS),
     (b"\x09\x04\x06\x00", Kind.XLS),
-    (b"\x31\xbe\x00\x00", Kind.DOC),  # Word for DOS, Windows Write
-    (b"\xdb\xa5", Kind.DOC),  # Word 2
+    (b"\x31\xbe\x00\x00", Kind.OFFICE_OTHER),  # Word for DOS, Windows Write
+    (b"\xdb\xa5", Kind.OFFICE_OTHER),  # Word 2
     (b"MZ", Kind.NOT_A_DOCUMENT),
     (b"\x7fELF", Kind.NOT_A_DOCUMENT),
     (b"\xca\xfe\xba\xbe", Kind.NOT_A_DOCUMENT),
