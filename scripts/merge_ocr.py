@@ -12,6 +12,7 @@ from pathlib import Path
 from regcomments.atomic import write_atomic
 from regcomments.config import Settings
 from regcomments.errors import UserError
+from regcomments.index import rebuild
 from regcomments.merge import merge_comments
 from regcomments.ocr.plan import plan_ocr
 from regcomments.ocr.queue import read_queue
@@ -35,6 +36,7 @@ def main(arguments: list[str] | None = None) -> int:
     except UserError as error:
         say(f"error: {error}")
         return 2
+    rebuild(Path(settings.state))  # the queue was drawn from the index, so it is to be true again
     say(f"merged: {report.changed} of {report.comments} comments changed")
     if job.receipt:
         write_atomic(job.receipt, json.dumps(asdict(report), sort_keys=True) + "\n")
