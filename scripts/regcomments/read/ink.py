@@ -17,8 +17,11 @@ Ints = npt.NDArray[np.int64]
 # Side of the squares, in pixels, whose median is taken for paper. Letters up to about this
 # height fill less than half of a square, so that the paper wins on white and on coloured ground.
 _TILE = 48
-# Grey levels by which ink differs from its paper; below that lie JPEG noise and watermarks.
-_CONTRAST = 48
+# Grey levels by which ink differs from its paper: clear print, and faint print, which is looked
+# for where there is no other. JPEG and the grain of paper stay below the second.
+_CLEAR, _FAINT = 48, 16
+# Letters in clear print from which faint print is not looked for.
+_SOME = 6
 # A straight run at least this long (an inch at 100 dpi) and at most so thick is a rule, a
 # table line or a grid: no stroke of running text is that long.
 _RULE_LENGTH = 100
@@ -72,8 +75,8 @@ class TextLook:
     vertical: bool = False
 
 
-def ink_masks(grey: npt.NDArray[np.uint8]) -> tuple[Mask, Mask]:
-    """Return (darker than the paper around it, lighter than it), pixel by pixel."""
+def off_paper(grey: npt.NDArray[np.uint8]) -> npt.NDArray[np.int16]:
+    """Return by how many grey levels each pixel is lighter than the paper around it."""
     rows, cols = grey.shape
     down, across = -(-rows // _TILE), -(-cols // _TILE)
     padded = np.pad(grey, ((0, down * _TILE - rows), (0, across * _TILE - cols)), mode="edge")
@@ -86,8 +89,7 @@ def ink_masks(grey: npt.NDArray[np.uint8]) -> tuple[Mask, Mask]:
     )
     paper = np.median(around, axis=2).astype(np.int16)
     wide = np.repeat(np.repeat(paper, _TILE, axis=0), _TILE, axis=1)[:rows, :cols]
-    off = grey.astype(np.int16) - wide
-    return off < -_CONTRAST, off > _CONTRAST
+    return grey.astype(np.int16) - wide
 
 
 def _runs(mask: Mask) -> tuple[Ints, Ints, int]:
@@ -212,6 +214,17 @@ def _rows(boxes: Boxes, shape: tuple[int, int]) -> Ints:
     return run_of[np.searchsorted(key, middle, side="right") - 1]
 
 
+def _off_line(row: Boxes) -> npt.NDArray[np.float64]:
+    """Return how far each foot stands off the line through the feet of a row, which may slope."""
+    x = (row.x0 + row.x1) / 2
+    x = x - x.mean()
+    spread = float((x * x).sum())
+    slope = float((x * row.y1).sum()) / spread if spread else 0.0
+    # Descenders pull the slope a little; rows steeper than 1 in 5 are no rows.
+    foot = row.y1 - min(max(slope, -0.2), 0.2) * x
+    return foot - np.median(foot)
+
+
 def _lines(boxes: Boxes, shape: tuple[int, int]) -> tuple[int, int, int, float, float]:
     """Return (lines, letters, longest, median height, share) of rows that look like writing."""
     row_of = _rows(boxes, shape)
@@ -228,7 +241,7 @@ def _lines(boxes: Boxes, shape: tuple[int, int]) -> tuple[int, int, int, float, 
         same = (height > 0.5 * tall) & (height < 2.0 * tall)
         alike = float(np.mean(same))
         row = boxes.pick(group[same])
-        on_line = float(np.mean(np.abs(row.y1 - np.median(row.y1)) <= max(1.5, 0.25 * tall)))
+        on_line = float(np.mean(np.abs(_off_line(row)) <= max(1.5, 0.25 * tall)))
         length = float(row.x1.max() - row.x0.min())
         filled = float((row.x1 - row.x0).sum())
         count = max(round(filled / (0.6 * tall)), len(group[same]))
@@ -243,29 +256,43 @@ def _lines(boxes: Boxes, shape: tuple[int, int]) -> tuple[int, int, int, float, 
     return len(letters), sum(letters), max(letters), float(np.median(heights)), share
 
 
-def look(grey: npt.NDArray[np.uint8], covered: Mask | None = None) -> TextLook:
-    """Return how much of `grey` (8-bit, 2-D) looks like writing, outside `covered` if given."""
-    masks = ink_masks(grey)
-    inked = float(masks[0].mean() + masks[1].mean())
+def look(
+    grey: npt.NDArray[np.uint8], covered: Mask | None = None, *, faint: bool = True
+) -> TextLook:
+    """Return how much of `grey` (8-bit, 2-D) looks like writing, outside `covered` if given.
+
+    Faint writing is looked for as well if `faint` is set and no clear writing is found.
+    """
+    off = off_paper(grey)
+    if covered is not None:
+        off[covered] = 0
+    inked = float(np.mean(np.abs(off) > _CLEAR))
     best = TextLook(inked)
-    for mask in masks:
-        if covered is not None:
-            mask = mask & ~covered
-        if not mask.any():
+    for contrast in (_CLEAR, _FAINT) if faint else (_CLEAR,):
+        for mask in (off < -contrast, off > contrast):
+            found = _look_at(mask, inked)
+            if found.letters > best.letters:
+                best = found
+        if best.letters >= _SOME:
+            break
+    return best
+
+
+def _look_at(mask: Mask, inked: float) -> TextLook:
+    best = TextLook(inked)
+    if not mask.any():
+        return best
+    mask = without_rules(mask)
+    boxes, _, _ = components(mask)
+    for vertical in (False, True):
+        if vertical and best.letters >= _PLENTY:
+            break
+        turned = Boxes(boxes.y0, boxes.x0, boxes.y1, boxes.x1, boxes.area) if vertical else boxes
+        shape = mask.shape[::-1] if vertical else mask.shape
+        chosen = turned.pick(_letter_like(turned, shape))
+        if not 3 <= len(chosen) <= _MAX_COMPONENTS:
             continue
-        mask = without_rules(mask)
-        boxes, _, _ = components(mask)
-        for vertical in (False, True):
-            if vertical and best.letters >= _PLENTY:
-                break
-            turned = (
-                Boxes(boxes.y0, boxes.x0, boxes.y1, boxes.x1, boxes.area) if vertical else boxes
-            )
-            shape = mask.shape[::-1] if vertical else mask.shape
-            chosen = turned.pick(_letter_like(turned, shape))
-            if not 3 <= len(chosen) <= _MAX_COMPONENTS:
-                continue
-            lines, letters, longest, height, share = _lines(chosen, shape)
-            if letters > best.letters:
-                best = TextLook(inked, lines, letters, longest, height, share, vertical)
+        lines, letters, longest, height, share = _lines(chosen, shape)
+        if letters > best.letters:
+            best = TextLook(inked, lines, letters, longest, height, share, vertical)
     return best

@@ -245,7 +245,7 @@ def _with_look(
     grey = grey[:, : pixmap.width]
     to_pixels = page.rotation_matrix * pymupdf.Matrix(zoom, 0, 0, zoom, -pixmap.x, -pixmap.y)
     covered = _text_mask(page, textpage, to_pixels, grey.shape) if facts.chars else None
-    seen = ink.look(grey, covered)
+    seen = ink.look(grey, covered, faint=facts.chars < SHORT_TEXT)
     return replace(
         facts,
         looked=True,
