@@ -108,6 +108,15 @@ TEXTS = {
         "The rule is too broad.",
     ),
     "deleted last paragraph mark": (p("The end.", "<w:rPr><w:del/></w:rPr>"), "The end."),
+    "big first letter": (p("T", '<w:framePr w:dropCap="drop"/>') + p("he rule."), "The rule."),
+    "deleted mark at the end of a cell": (
+        tbl(tr(tc(p("a", "<w:rPr><w:del/></w:rPr>")), "b")) + p("c"),
+        "| a | b |\n| --- | --- |\n\nc",
+    ),
+    "deleted mark before a table": (
+        p("a", "<w:rPr><w:del/></w:rPr>") + tbl(tr("b", "c")),
+        "a\n\n| b | c |\n| --- | --- |",
+    ),
     "hidden": (f"<w:p>{r('a')}{r('secret', '<w:vanish/>')}{r('b')}</w:p>", "ab"),
     "hidden by style": (f"<w:p>{r('a')}{r('x', SECRET)}</w:p>", "a"),
     "shown against its style": (

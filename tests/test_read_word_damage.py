@@ -64,6 +64,13 @@ STRICT = (
 )
 PLAIN = document_xml(p("The rule should be withdrawn.")).encode()
 LATIN = document_xml(p("Déjà vu")).replace("UTF-8", "ISO-8859-1").encode("latin-1")
+ENTITIES = "".join(f'<!ENTITY a{n} "{"&a" * 0}{f"&a{n - 1};" * 10}">' for n in range(1, 12))
+BOMB = PLAIN.replace(
+    b"<w:document", f'<!DOCTYPE x [<!ENTITY a0 "ha">{ENTITIES}]><w:document'.encode(), 1
+).replace(b"The rule", b"&a11;")
+FETCH = PLAIN.replace(
+    b"<w:document", b'<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]><w:document', 1
+).replace(b"The rule", b"&e;")
 READABLE = {
     "strict": (with_document(STRICT), "The rule should be withdrawn."),
     "byte order mark": (with_document(b"\xef\xbb\xbf" + PLAIN), "The rule should be withdrawn."),
@@ -116,6 +123,18 @@ READABLE = {
         with_document(PLAIN.replace(b"rule", b"rule & law")),
         "The rule & law should be withdrawn.",
     ),
+    "entity bomb": (with_document(BOMB), "should be withdrawn."),
+    "entity bomb in UTF-16": (
+        with_document(BOMB.decode().replace("UTF-8", "UTF-16").encode("utf-16")),
+        "should be withdrawn.",
+    ),
+    "external entity": (with_document(FETCH), "should be withdrawn."),
+    "Word 2003": (
+        PLAIN.replace(
+            NAMESPACES["w"].encode(), b"http://schemas.microsoft.com/office/word/2003/wordml"
+        ),
+        "The rule should be withdrawn.",
+    ),
     "one-file XML": (
         (
             '<?xml version="1.0"?><?mso-application progid="Word.Document"?><pkg:package '
@@ -135,6 +154,11 @@ def test_odd_but_readable(tmp_path, name):
     assert read(tmp_path, data).body == expected
 
 
+def test_what_a_dtd_declares_is_missed(tmp_path):
+    document = read(tmp_path, with_document(FETCH))
+    assert document.warnings == ("what the DTD of the document part declares was left out",)
+
+
 def test_wrong_checksum_is_read_with_a_warning(tmp_path):
     with zipfile.ZipFile(io.BytesIO(LETTER)) as archive:
         crc = struct.pack("<I", archive.getinfo("word/document.xml").CRC)
@@ -150,13 +174,6 @@ def test_text_behind_the_break_of_a_part_is_kept(tmp_path):
     assert "the document part is damaged" in document.warnings
 
 
-ENTITIES = "".join(f'<!ENTITY a{n} "{"&a" * 0}{f"&a{n - 1};" * 10}">' for n in range(1, 12))
-BOMB = PLAIN.replace(
-    b"<w:document", f'<!DOCTYPE x [<!ENTITY a0 "ha">{ENTITIES}]><w:document'.encode(), 1
-).replace(b"The rule", b"&a11;")
-FETCH = PLAIN.replace(
-    b"<w:document", b'<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]><w:document', 1
-).replace(b"The rule", b"&e;")
 UNREADABLE = {
     "no zip": (b"Just some words.", Reason.CORRUPT),
     "only a signature": (b"PK\x03\x04", Reason.CORRUPT),
@@ -173,12 +190,10 @@ UNREADABLE = {
     ),
     "empty document part": (with_document(b""), Reason.CORRUPT),
     "binary document part": (with_document(bytes(range(256)) * 9), Reason.CORRUPT),
-    "entity bomb": (with_document(BOMB), Reason.CORRUPT),
-    "entity bomb in UTF-16": (
-        with_document(BOMB.decode().replace("UTF-8", "UTF-16").encode("utf-16")),
+    "DTD that never ends": (
+        with_document(PLAIN.replace(b"<w:document", b"<!DOCTYPE x [<w:document", 1)),
         Reason.CORRUPT,
     ),
-    "external entity": (with_document(FETCH), Reason.CORRUPT),
     "first 70 %": (LETTER[: len(LETTER) * 7 // 10], Reason.CORRUPT),
     "too many members": (zipped({f"{n}.xml": "" for n in range(20_001)}), Reason.TOO_LARGE),
 }

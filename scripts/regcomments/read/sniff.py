@@ -149,6 +149,10 @@ _HTML_TAG = re.compile(
 _XML_START = re.compile(
     rb"\s*<(?:\?xml\s|!DOCTYPE\s|!SGML|!--|[A-Za-z_][\w.:-]*[\s/>])", re.IGNORECASE
 )
+# Word documents saved as one XML file, which the DOCX reader opens too.
+_WORD_XML = re.compile(
+    rb"progid=[\"']Word\.Document|wordprocessingml\.document\.main|office/word/2003/wordml"
+)
 _HEADER = re.compile(rb"[A-Za-z][A-Za-z0-9-]{1,40}:[ \t]?")
 # Header fields that only mail programs write, and those that people write at the head of a letter.
 _MAIL_SURE = re.compile(
@@ -305,6 +309,8 @@ def _text_kind(head: bytes, suffix: str) -> Kind | None:
         return None
     lead = text.lstrip(b" \t\r\n")
     if lead.startswith(b"<") and _XML_START.match(lead):
+        if _WORD_XML.search(lead[:4096]):
+            return Kind.DOCX
         if re.match(rb"<!doctype\s+html|<html", lead, re.I) or (
             re.search(rb"<html[\s>]|//DTD HTML|//DTD XHTML", lead[:4096], re.I)
             and not re.search(rb"mso-application|<pkg:package", lead[:1024])

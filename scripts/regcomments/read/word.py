@@ -114,6 +114,8 @@ def _walk(package: Package, chunks: int = 0) -> tuple[WalkState, str]:
     bodies = list(root.iterchildren(W + "body")) or _foreign(root)
     reader = StoryReader(state, main, root)
     blocks = [block for body in bodies for block in reader.read(body)]
+    if b"<!DOCTYPE" in data:
+        package.warnings.append("what the DTD of the document part declares was left out")
     if not whole:
         blocks = _complete(package, data, blocks)
     pieces = [

@@ -55,11 +55,16 @@ class StoryReader:
 
     def read(self, node: etree._Element) -> list[Block]:
         """Return the blocks below `node`."""
-        blocks = self._blocks(node, 0)
-        if self._carry.text or self._carry.extras:  # the paragraph that it merged into is gone
-            blocks += self._finish(self._carry, PLAIN, "", 0, "text")
-            self._carry = Inline("", {}, [])
-        return blocks
+        return self._whole(node, 0)
+
+    def _whole(self, node: etree._Element, depth: int) -> list[Block]:
+        """Return the blocks of a body, a cell, a text box: paragraphs run on inside it only."""
+        return self._blocks(node, depth) + self._flush(depth)
+
+    def _flush(self, depth: int) -> list[Block]:
+        """Return what waits for a next paragraph when there is none."""
+        carry, self._carry = self._carry, Inline("", {}, [])
+        return self._finish(carry, PLAIN, "", 0, "text", depth) if any(carry) else []
 
     def _blocks(self, node: etree._Element, depth: int) -> list[Block]:
         blocks: list[Block] = []
@@ -71,6 +76,7 @@ class StoryReader:
             if tag == W + "p":
                 blocks += self._paragraph(child, depth)
             elif tag == W + "tbl":
+                blocks += self._flush(depth)
                 self._list_levels = []
                 blocks += self._table(child, depth)
             elif tag == W + "sectPr":
@@ -113,14 +119,17 @@ class StoryReader:
                     heading = outline_heading(child.get(VAL))
                 elif tag == W + "sectPr":
                     self._section(child)
+                elif tag == W + "framePr":
+                    # A big first letter is a paragraph of its own; its word goes on in the next.
+                    joined = joined or child.get(W + "dropCap") in ("drop", "margin")
                 elif tag == W + "rPr" and len(child):
-                    joined = (
+                    joined = joined or (
                         child.find(W + "del") is not None
                         or child.find(W + "moveFrom") is not None
                         or child.find(W + "specVanish") is not None
                     )
         inline = self._inline.read(node, style)
-        if self._carry.text or self._carry.extras:
+        if any(self._carry):
             inline = Inline(
                 self._carry.text + inline.text,
                 self._carry.links | inline.links,
@@ -179,9 +188,7 @@ class StoryReader:
             return [Block(kind, extra)] if extra else []
         saved, levels, carry = self._inline.apart(), self._list_levels, self._carry
         self._list_levels, self._carry = [], Inline("", {}, [])
-        blocks = self._blocks(extra, depth)
-        if self._carry.text:
-            blocks += self._finish(self._carry, PLAIN, "", 0, "text", depth)
+        blocks = self._whole(extra, depth)
         self._list_levels, self._carry = levels, carry
         self._inline.resume(saved)
         return blocks
@@ -199,7 +206,7 @@ class StoryReader:
             line: list[tuple[int, str]] = []
             for place in row:
                 texts: list[str] = []
-                for block in [] if place.covered else self._blocks(place.element, depth + 1):
+                for block in [] if place.covered else self._whole(place.element, depth + 1):
                     if block.kind == "table":
                         inner.append(block)
                         texts.append("[table below]")
@@ -218,7 +225,7 @@ class StoryReader:
     def _cell(self, places: list, depth: int) -> list[Block]:
         for row in places:
             for place in row:
-                return self._blocks(place.element, depth + 1)
+                return self._whole(place.element, depth + 1)
         return []
 
     def _section(self, properties: etree._Element) -> None:

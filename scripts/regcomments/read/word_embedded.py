@@ -46,7 +46,7 @@ def _chunk_text(state: WalkState, part: str, data: bytes) -> str:
     if head.startswith(b"pk\x03\x04"):
         return _nested_document(state, data)
     if head.startswith(b"{\\rtf"):
-        return _reader("rtf", "rtf_to_text")(data)
+        return _reader("rtf_reader", "rtf_to_markdown")(data)
     if b"mime-version:" in head or b"content-type: multipart" in head:
         return _web_archive(data)
     if part.endswith((".txt", ".text")) and b"<html" not in head:

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 import olefile
 from lxml import etree
 
-from regcomments.read.word_xml import PKG, parse_xml
+from regcomments.read.word_xml import PKG, W, parse_xml
 from regcomments.records import UnreadableError
 from regcomments.status import Reason, Status
 
@@ -22,6 +22,8 @@ from regcomments.status import Reason, Status
 MAX_ENTRIES = 20_000
 # Bytes unpacked from one package in all: XML parts and pictures that are looked at.
 MAX_UNPACKED = 400_000_000
+# Word 2003's XML: the same vocabulary for text and tables, in one part.
+_WORD_2003 = b"http://schemas.microsoft.com/office/word/2003/wordml"
 _LOCAL = b"PK\x03\x04"
 # What zipfile and the decompressors raise on damaged members; a compression method that isn't
 # known is one damaged byte as a rule.
@@ -179,7 +181,7 @@ def open_package(path: Path) -> Package:
     round protected documents, `corrupt` for what is no package or lost its end, OSError as is.
     """
     with path.open("rb") as handle:
-        head = handle.read(1024)
+        head = handle.read(4096)
     if head.startswith(olefile.MAGIC):
         raise ole_verdict(path)
     return package_from(path, head)
@@ -187,8 +189,11 @@ def open_package(path: Path) -> Package:
 
 def package_from(source: Path | bytes, head: bytes) -> Package:
     """Open the package in a file or in memory; `head` are its first bytes. See open_package."""
-    if not head.startswith(b"PK") and b"<pkg:package" in head.replace(b" ", b""):
+    if b"<pkg:package" in head:
         return _flat_package(source if isinstance(source, bytes) else source.read_bytes())
+    if _WORD_2003 in head:
+        data = source if isinstance(source, bytes) else source.read_bytes()
+        return Package({"word/document.xml": data.replace(_WORD_2003, W[1:-1].encode())})
     try:
         return Package(zipfile.ZipFile(io.BytesIO(source) if isinstance(source, bytes) else source))
     except (zipfile.BadZipFile, ValueError, NotImplementedError, struct.error) as error:

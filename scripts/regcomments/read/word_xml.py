@@ -51,21 +51,25 @@ _ENCODING = re.compile(rb"""encoding\s*=\s*["']([A-Za-z0-9._-]{1,40})["']""")
 # UTF-7 above all, could hide a DTD.
 _SINGLE_BYTE = re.compile(r"(iso-?8859-\d+|latin-?1|windows-125\d|cp125\d|us-ascii|ascii)", re.I)
 _BARE_AMPERSAND = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#x[0-9a-fA-F]{1,6});)")
+_DTD = re.compile(rb"<!DOCTYPE[^\[<>]*(?:\[.*?\]\s{0,20})?>", re.DOTALL)
+_ENTITY = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos);)[A-Za-z_][\w.-]{0,100};")
 _TEXT = re.compile(rb"<(?:\w+:)?(?:t|p|tab|br)(?:\s[^<>]*)?(?:/>|>([^<]*))")
 
 
 def parse_xml(data: bytes) -> tuple[etree._Element, bool]:
     """Parse one part; returns its root and whether it was whole.
 
-    A part that isn't well-formed is read as far as it can be repaired. Entities are never
-    expanded and nothing is fetched. Raises UnreadableError when nothing is left (`corrupt`),
-    when there is a DTD (`corrupt`: OPC forbids it) or when the part is too large.
+    A part that isn't well-formed is read as far as it can be repaired. A DTD, which OPC forbids,
+    is cut off with all that it declares, and nothing is fetched. Raises UnreadableError when
+    nothing is left (`corrupt`) or when the part is too large.
     """
     data = to_utf8(data)
     if len(data) > MAX_XML_BYTES or data.count(b"<") > MAX_TAGS:
         raise UnreadableError(Status.FAILED, Reason.TOO_LARGE, f"XML part of {len(data)} bytes")
-    if b"<!DOCTYPE" in data or b"<!ENTITY" in data:
-        raise UnreadableError(Status.FAILED, Reason.CORRUPT, "an XML part declares a DTD")
+    if b"<!DOCTYPE" in data:
+        data = _ENTITY.sub(b"", _DTD.sub(b"", data))
+        if b"<!DOCTYPE" in data or b"<!ENTITY" in data:
+            raise UnreadableError(Status.FAILED, Reason.CORRUPT, "an XML part declares a DTD")
     if _STRICT in data:
         for strict, transitional in _STRICT_NAMES:
             data = data.replace(_STRICT + strict, _TRANSITIONAL + transitional)
