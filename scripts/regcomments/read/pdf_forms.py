@@ -10,7 +10,8 @@ import pymupdf
 from pymupdf import mupdf
 
 from regcomments.read.pdf_layout import clean
-from regcomments.read.pdf_lines import TEXT_FLAGS, Line
+from regcomments.read.pdf_line import Line
+from regcomments.read.pdf_lines import TEXT_FLAGS
 
 _INVISIBLE = pymupdf.PDF_ANNOT_IS_HIDDEN | pymupdf.PDF_ANNOT_IS_NO_VIEW
 # Annotations that lie on the page as text; the contents of all others are remarks about it.

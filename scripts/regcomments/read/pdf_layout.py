@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from regcomments.read.pdf_bidi import RTL, is_rtl
-from regcomments.read.pdf_lines import TABLE, Line
+from regcomments.read.pdf_line import TABLE, Line
 
-# Two pieces are on one row when their baselines differ by less than this share of the type size.
-_SAME_ROW = 0.4
+# Two pieces are on one row when their baselines differ by less than this share of the type size,
+# or when their boxes lie side by side over this share of the lower one: some baselines are
+# estimates.
+_SAME_ROW, _SIDE_BY_SIDE = 0.4, 0.7
 # A piece may begin this much (em) before the one on its left ends: italics, kerning, and boxes
 # of full-width fonts that are wider than the step to the next glyph.
 _KERN = 0.6
@@ -72,32 +74,40 @@ def rows(lines: Sequence[Line]) -> list[list[Line]]:
 
 def _fits(row: list[Line], line: Line) -> bool:
     last = row[-1]
-    if (line.marks | last.marks) & TABLE:
+    if (line.marks | last.marks) & TABLE or line.vertical != last.vertical:
         return False
-    size = min(line.size, last.size)
     if line.dx > _PARALLEL and last.dx > _PARALLEL:  # nearly all lines, so tested first
-        if abs(line.oy - last.oy) > _SAME_ROW * size:
+        if line.y0 > last.y1 or last.y0 > line.y1:
             return False
     elif line.dx * last.dx + line.dy * last.dy < _PARALLEL:
         return False
-    if line.vertical != last.vertical:
+    size = min(line.size, last.size)
+    if not _level(line, last, size):
         return False
-    (start, end), across = _frame(line)
-    (_, last_end), last_across = _frame(last)
-    if abs(across - last_across) > _SAME_ROW * size:
-        return False
+    start, end = _extent(line)
+    last_end = _extent(last)[1]
     slack = _KERN * size
     if start >= last_end - slack:
         return True
     if line.block != last.block and not (RTL.search(line.text) or RTL.search(last.text)):
         return False
-    spans = [_frame(piece)[0] for piece in row]
+    spans = [_extent(piece) for piece in row]
     return all(start >= e - slack or end <= s + slack for s, e in spans)
+
+
+def _level(a: Line, b: Line, size: float) -> bool:
+    if abs(_baseline(a) - _baseline(b)) <= _SAME_ROW * size:
+        return True
+    if abs(a.dx) >= abs(a.dy):
+        shared, lower = min(a.y1, b.y1) - max(a.y0, b.y0), min(a.y1 - a.y0, b.y1 - b.y0)
+    else:
+        shared, lower = min(a.x1, b.x1) - max(a.x0, b.x0), min(a.x1 - a.x0, b.x1 - b.x0)
+    return shared > _SIDE_BY_SIDE * lower
 
 
 def _in_order(row: list[Line]) -> list[Line]:
     turned = is_rtl(" ".join(piece.text for piece in row))
-    return sorted(row, key=lambda piece: _frame(piece)[0][0], reverse=turned)
+    return sorted(row, key=lambda piece: _extent(piece)[0], reverse=turned)
 
 
 def _row_text(row: list[Line]) -> str:
@@ -105,7 +115,7 @@ def _row_text(row: list[Line]) -> str:
         return row[0].text
     out = [row[0].text]
     for a, b in pairwise(row):
-        (a_start, a_end), (b_start, b_end) = _frame(a)[0], _frame(b)[0]
+        (a_start, a_end), (b_start, b_end) = _extent(a), _extent(b)
         gap = max(b_start - a_end, a_start - b_end) / max(min(a.size, b.size), 1e-3)
         out.append("" if gap < _GLUE else "  " if gap > _COLUMN else " ")
         out.append(b.text)
@@ -136,14 +146,21 @@ def _stacked(a: Line, b: Line) -> bool:
     )
 
 
-def _frame(line: Line) -> tuple[tuple[float, float], float]:
-    """Return ((start, end) along the writing direction, place of the baseline across it).
+def _extent(line: Line) -> tuple[float, float]:
+    """Return start and end of a line along its writing direction.
 
     Exact for multiples of 90 degrees; a skewed line is taken for the nearest of them.
     """
     if abs(line.dx) >= abs(line.dy):
-        return ((line.x0, line.x1), line.oy) if line.dx > 0 else ((-line.x1, -line.x0), -line.oy)
-    return ((line.y0, line.y1), -line.ox) if line.dy > 0 else ((-line.y1, -line.y0), line.ox)
+        return (line.x0, line.x1) if line.dx > 0 else (-line.x1, -line.x0)
+    return (line.y0, line.y1) if line.dy > 0 else (-line.y1, -line.y0)
+
+
+def _baseline(line: Line) -> float:
+    """Return the place of a line's baseline across its writing direction."""
+    if abs(line.dx) >= abs(line.dy):
+        return line.oy if line.dx > 0 else -line.oy
+    return -line.ox if line.dy > 0 else line.ox
 
 
 def _top(line: Line) -> float:

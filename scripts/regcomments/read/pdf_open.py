@@ -64,7 +64,8 @@ def one_line(error: BaseException) -> str:
 
 def _check(document: pymupdf.Document, path: Path) -> None:
     try:
-        locked = document.needs_pass and not document.authenticate("")
+        # MuPDF has tried the empty password already; asking again derives the key again (5 ms).
+        locked = document.is_encrypted and not document.authenticate("")
         pages = 0 if locked else document.page_count
         repaired = document.is_repaired
     except MUPDF_ERRORS as error:

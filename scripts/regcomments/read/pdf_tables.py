@@ -9,7 +9,7 @@ import pymupdf
 
 from regcomments.read.pdf_bidi import RTL
 from regcomments.read.pdf_forms import Entry
-from regcomments.read.pdf_lines import TABLE, Line
+from regcomments.read.pdf_line import TABLE, Line
 from regcomments.tables.items import Box
 from regcomments.tables.pipe import pipe_tables
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from regcomments.read.pdf_lines import HIDDEN, TINY, WHITE, Line
+from regcomments.read.pdf_line import HIDDEN, TINY, WHITE, Line
 
 Rect = tuple[float, float, float, float]
 

@@ -1,0 +1,179 @@
+"""The quick way to the lines of an ordinary page: one on which no text can be hidden.
+
+MuPDF's dictionary of spans tells colour and render mode but costs 10 to 20 microseconds a span,
+up to twice what reading the page took. Its XML without characters gives lines and boxes alone, at
+the price of the plain text. So the page's drawing code is looked through first for the operators
+that can hide text: a page without them has none to hide.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pymupdf
+from pymupdf import mupdf
+
+from regcomments.read.pdf_line import TINY, TINY_SIZE, UPRIGHT, Line
+
+_PRINT = getattr(mupdf, "fz_print_stext_page_as_xml_with_flags", None)  # since MuPDF 1.27
+_BLOCK_OR_LINE = re.compile(
+    r'<(?:block |line bbox="([^"]*)" wmode="(\d)" dir="([^"]*)"[^>]*? text="([^"]*)")'
+)
+_REFERENCE = re.compile(r"&(?:#x([0-9a-fA-F]+)|#([0-9]+)|(amp|lt|gt|quot|apos));")
+_UNMAPPED = re.compile("&#x[fF][fF][fF][dD];|\ufffd")
+_NAMED = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
+# Text render modes 3 (invisible) and 4 to 7 (clipping).
+_RENDER_MODE = re.compile(rb"Tr\b")
+_HIDING_MODES = frozenset((b"3", b"4", b"5", b"6", b"7"))
+# How drawing code sets white in grey, RGB, CMYK or a colour space of one of these.
+# Looked for one by one: a search for all as one pattern took 50 times as long.
+_SETS_WHITE = (
+    *(b"1 1 1 rg", b"1 1 1 sc", b"1 g\n", b"1 g\r", b"1 g ", b"0 0 0 0 k", b"0 0 0 0 sc"),
+    *(b" 1 sc", b"\n1 sc", b" 0 sc", b"\n0 sc"),
+)
+_STEPS = re.compile(rb"\b(?:rg|g|k|scn?|q|Q|T[jJ])\b|['\"]")
+_SHOWS_TEXT = frozenset((b"Tj", b"TJ", b"'", b'"'))
+_STEPS_FOLLOWED = 500
+_OPACITY = re.compile(r"/ca\s+0?\.?0")  # written in place, below 0.1
+_INDIRECT = re.compile(r"(\d+) \d+ R")
+_FAINT = 0.04  # of 1; text fainter than this leaves no trace on paper
+_WHITE_TEXT = re.compile(rb"color:#f[0-9a-f]f[0-9a-f]f[0-9a-f]")
+# A line's box is 1.0 to 1.4 times as high as its type size; its foot lies this share below the
+# baseline.
+_HEIGHT, _DESCENT = 1.2, 0.2
+
+
+def may_hide_text(page: pymupdf.Page, textpage: pymupdf.TextPage) -> bool:
+    """Tell whether some text of `page` could be invisible or white; False is certain.
+
+    Raises what MuPDF raises on damaged pages.
+    """
+    if _PRINT is None:
+        return True
+    code = page.read_contents()
+    if any(_before(code, match.start()) in _HIDING_MODES for match in _RENDER_MODE.finditer(code)):
+        return True
+    if b" Do" in code and page.get_xobjects():
+        return True  # code inside code, not looked through
+    if b" gs" in code and _has_transparent_state(page):
+        return True
+    if _may_write_white(code):
+        html = _printed(mupdf.fz_print_stext_page_as_html, textpage)
+        return _WHITE_TEXT.search(html) is not None
+    return False
+
+
+def _before(code: bytes, at: int) -> bytes:
+    """Return the last byte of the operand in front of an operator."""
+    return code[max(at - 4, 0) : at].rstrip()[-1:]
+
+
+def _may_write_white(code: bytes) -> bool:
+    """Tell whether text is shown while the fill colour may be white."""
+    for operator in _SETS_WHITE:
+        start = code.find(operator)
+        while start >= 0:
+            end = start + len(operator)
+            if _text_follows(code, end):
+                return True
+            start = code.find(operator, end)
+    return False
+
+
+def _text_follows(code: bytes, start: int) -> bool:
+    """Tell whether text is shown in the colour set in front of `start`.
+
+    Follows the code to the next operator that sets another colour, or to the end of the graphics
+    state that this one was set in.
+    """
+    depth, other = 0, None  # states saved since; the one in which another colour was set
+    for count, match in enumerate(_STEPS.finditer(code, start)):
+        step = match[0]
+        if step == b"q":
+            depth += 1
+        elif step == b"Q":
+            depth -= 1
+            if depth < 0:
+                return False
+            if other is not None and depth < other:
+                other = None
+        elif step in _SHOWS_TEXT:
+            if other is None:
+                return True
+        elif depth == 0:
+            return False
+        elif other is None:
+            other = depth
+        if count > _STEPS_FOLLOWED:
+            return True
+    return False
+
+
+def _has_transparent_state(page: pymupdf.Page) -> bool:
+    """Tell whether the page may set an opacity of next to nothing for what it fills."""
+    document = page.parent
+    kind, states = document.xref_get_key(page.xref, "Resources/ExtGState")
+    if kind == "xref":
+        states = document.xref_object(int(states.split()[0]))
+    elif kind != "dict":
+        return True  # inherited from the page tree, not looked up
+    if _OPACITY.search(states):
+        return True
+    opacities = (document.xref_get_key(int(x), "ca") for x in _INDIRECT.findall(states))
+    return any(kind in ("int", "float") and float(value) < _FAINT for kind, value in opacities)
+
+
+def plain_lines(textpage: pymupdf.TextPage) -> list[Line] | None:
+    """Return the lines of a page that hides nothing, size and baseline estimated from the boxes.
+
+    Coordinates are those of the unrotated page, as in pdf_lines. None when the text holds control
+    characters, which XML cannot spell: they tell a font without a character map from a real gap.
+    """
+    xml = _printed(_PRINT, textpage, 0).decode("utf-8", "replace")
+    if _UNMAPPED.search(xml):
+        return None
+    lines: list[Line] = []
+    block = -1
+    for box, wmode, direction, text in _BLOCK_OR_LINE.findall(xml):
+        if not box:
+            block += 1
+            continue
+        if "&" in text:
+            text = _REFERENCE.sub(_character, text)
+        stripped = text.strip()
+        if not stripped:
+            continue
+        x0, y0, x1, y1 = map(float, box.split())
+        dx, dy = map(float, direction.split())
+        if abs(dx) >= abs(dy):
+            height = y1 - y0
+            ox, oy = x0, y1 - _DESCENT * height if dx > 0 else y0 + _DESCENT * height
+        else:
+            height = x1 - x0
+            ox, oy = (x0 + _DESCENT * height if dy > 0 else x1 - _DESCENT * height), y0
+        size = height / _HEIGHT
+        if len(stripped) < len(text) and dx > UPRIGHT:
+            # The box holds the spaces too; they would hide the gap to the next piece.
+            step = (x1 - x0) / len(text)
+            x0 += step * (len(text) - len(text.lstrip()))
+            x1 -= step * (len(text) - len(text.rstrip()))
+        marks = TINY if size < TINY_SIZE else 0
+        lines.append(
+            Line(stripped, x0, y0, x1, y1, size, ox, oy, dx, dy, block, marks, wmode != "0")
+        )
+    return lines
+
+
+def _character(match: re.Match[str]) -> str:
+    if match[3]:
+        return _NAMED[match[3]]
+    code = int(match[1], 16) if match[1] else int(match[2])
+    return chr(code) if code < 0x110000 else "\ufffd"
+
+
+def _printed(printer: object, textpage: pymupdf.TextPage, *flags: int) -> bytes:
+    buffer = mupdf.FzBuffer(1 << 14)
+    out = mupdf.FzOutput(buffer)
+    printer(out, textpage.this, 0, *flags)
+    out.fz_close_output()
+    return buffer.fz_buffer_extract()
