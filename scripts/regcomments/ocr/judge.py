@@ -34,11 +34,13 @@ INVENTED_CHARS = 40
 # Deflate shrinks English pages 1.7 to 2.6 fold, tables of figures up to 6; a loop 12 and more.
 LOOP_RATIO = 10.0
 LOOP_MIN = 600  # characters; short texts shrink little
+FIGURES_SHARE = 0.6  # of the letters and digits: from here on it is a table of figures
+FIGURES_MIN = 3000  # characters of nothing but figures; a column of zeros is real, this is not
 LINE_SHARE = 0.4  # of the page's characters in one line written again and again
 LINE_REPEATS = 5
-TAIL_REPEATS = 6  # a phrase this often at the very end, where a model got stuck
+TAIL_REPEATS = 8  # a phrase this often at the very end, where a model got stuck
 _TAIL_WINDOW = 1600  # characters looked at: six times the longest phrase and some
-_TAIL_MIN = 60  # characters; "ha ha ha" and a row of the same figure are no loops
+_TAIL_MIN = 60  # characters; "ha ha ha" is no loop
 GARBAGE_CHARS = 40  # characters below which shares mean nothing
 GARBAGE_LETTERS = 0.5  # letters and digits among the visible characters; prose has 0.95
 GARBAGE_SINGLES = 0.7  # words of one character; a spaced-out table has 0.4
@@ -108,18 +110,23 @@ def _letters(plain: str) -> int:
 def looped(text: str) -> bool:
     """True when `text` goes in circles: one phrase or line makes up most of it."""
     text = _FILLER.sub(" ", text).strip()
-    if not text:
+    figures = sum(map(str.isdecimal, text)) > FIGURES_SHARE * sum(map(str.isalnum, text))
+    if len(text) >= (FIGURES_MIN if figures else LOOP_MIN) and _shrinks(text):
+        return True
+    if figures:
         return False
     tail = _TAIL.search(text[-_TAIL_WINDOW:])
-    if tail and len(tail[0]) >= _TAIL_MIN:
+    if tail and len(tail[0]) >= _TAIL_MIN and sum(map(str.isalpha, tail[1])) >= 3:
         return True
     lines = [line.strip() for line in text.split("\n")]
     total = sum(map(len, lines))
-    line, count = Counter(filter(None, lines)).most_common(1)[0]
-    if count >= LINE_REPEATS and len(line) >= 12 and len(line) * count >= LINE_SHARE * total:
-        return True
+    line, count = Counter(filter(None, lines)).most_common(1)[0] if total else ("", 0)
+    return count >= LINE_REPEATS and len(line) >= 12 and len(line) * count >= LINE_SHARE * total
+
+
+def _shrinks(text: str) -> bool:
     raw = text.encode("utf-8", "replace")
-    return len(raw) >= LOOP_MIN and len(raw) / len(zlib.compress(raw, 6)) >= LOOP_RATIO
+    return len(raw) >= LOOP_RATIO * len(zlib.compress(raw, 6))
 
 
 def garbled(plain: str) -> bool:
@@ -140,7 +147,7 @@ def plain_text(markdown: str) -> str:
     """Return the words of `markdown` without its marks, fillers and pictures."""
     text = _MARKUP.sub(" ", markdown)
     text = re.sub(r"[*#|`>\\]+", " ", _FILLER.sub(" ", text))
-    return " ".join(text.split())
+    return " ".join(text.split()) if any(map(str.isalnum, text)) else ""
 
 
 def _judge_empty(result: PageResult, ink: PageInk | None) -> PageResult:

@@ -15,8 +15,7 @@ from pathlib import Path
 import yaml
 
 from regcomments.errors import UserError
-from regcomments.layout import natural_key
-from regcomments.ocr.queue import Row, split_row
+from regcomments.ocr.queue import Row, order, split_row
 
 # A piece larger than this part of the slowest host's fair share is split. With a hundredth the
 # last piece given out moves the end of the run by under 1 %.
@@ -87,9 +86,9 @@ def partition(rows: Iterable[Row], hosts: Sequence[Host]) -> dict[str, tuple[Row
     active = sorted((host for host in hosts if host.active), key=lambda host: host.name)
     if not active:
         raise UserError("no host is active: set `active: true` in a file of config/hosts")
-    rows = sorted(rows, key=_order)
+    rows = sorted(rows, key=order)
     pieces = _pieces(rows, active)
-    pieces.sort(key=lambda piece: (-_pages(piece), _order(piece[0])))
+    pieces.sort(key=lambda piece: (-_pages(piece), order(piece[0])))
     load = dict.fromkeys((host.name for host in active), 0)
     given: dict[str, list[Row]] = {host.name: [] for host in active}
     for piece in pieces:
@@ -128,7 +127,7 @@ def _joined(rows: Iterable[Row]) -> list[Row]:
             pages = tuple(sorted({*known.pages, *row.pages}))
             row = Row(row.docket, row.comment, row.file, row.sha256, pages, row.n_pages)
         files[row.sha256] = row
-    return sorted(files.values(), key=_order)
+    return sorted(files.values(), key=order)
 
 
 def shares(rows: Iterable[Row], hosts: Sequence[Host]) -> list[Share]:
@@ -163,7 +162,3 @@ def plan_text(parts: Sequence[Share]) -> str:
 
 def _pages(rows: Iterable[Row]) -> int:
     return sum(len(row.pages) for row in rows)
-
-
-def _order(row: Row) -> tuple:
-    return (*map(natural_key, (row.docket, row.comment, row.file)), row.pages)

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 from regcomments import layout
@@ -16,6 +17,7 @@ from regcomments.ocr.store import FileResult, lookup
 
 MAX_ATTEMPTS = 3
 PAGES_PER_SHARD = 300  # about five minutes of one GPU
+_natural = lru_cache(maxsize=1 << 16)(layout.natural_key)  # names recur in every sort
 
 
 @dataclass(frozen=True)
@@ -161,7 +163,7 @@ def shards(rows: Iterable[Row], pages_per_shard: int = PAGES_PER_SHARD) -> list[
     decreasing), so that they differ little; the same rows give the same jobs.
     """
     parts = [part for row in rows for part in split_row(row, pages_per_shard)]
-    parts.sort(key=lambda row: (-len(row.pages), _order(row)))
+    parts.sort(key=lambda row: (-len(row.pages), order(row)))
     jobs: list[list[Row]] = []
     room: list[int] = []
     first = 0  # jobs before this one are full
@@ -201,7 +203,7 @@ def write_queue(path: Path, queue: Queue) -> None:
 
 def read_queue(path: Path) -> Queue:
     """Return the queue written to `path`. Raises OSError, ValueError."""
-    head, *rows = path.read_text("utf-8").splitlines()
+    head, *rows = _lines(path)
     raw = json.loads(head)
     raw["comments"] = tuple((docket, comment) for docket, comment in raw["comments"])
     raw["problems"] = tuple(raw["problems"])
@@ -216,7 +218,12 @@ def write_rows(path: Path, rows: Sequence[Row]) -> None:
 
 def read_rows(path: Path) -> list[Row]:
     """Return the rows written to `path`. Raises OSError, ValueError."""
-    return [row_from(line) for line in path.read_text("utf-8").splitlines()]
+    return [row_from(line) for line in _lines(path)]
+
+
+def _lines(path: Path) -> list[str]:
+    # Not splitlines(), which also cuts at U+2028 inside a name.
+    return path.read_text("utf-8").rstrip("\n").split("\n") if path.stat().st_size else []
 
 
 def row_from(line: str) -> Row:
@@ -225,8 +232,9 @@ def row_from(line: str) -> Row:
     return Row(**{**raw, "pages": tuple(raw["pages"])})
 
 
-def _order(row: Row) -> tuple:
-    return (*map(layout.natural_key, (row.docket, row.comment, row.file)), row.pages)
+def order(row: Row) -> tuple:
+    """Return the sort key that puts rows into natural order."""
+    return (*map(_natural, (row.docket, row.comment, row.file)), row.pages)
 
 
 def _hash(folder: Path, entry: Entry) -> str | None:

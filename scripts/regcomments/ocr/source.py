@@ -40,10 +40,16 @@ class PageLimits:
 
 
 class PageProcess:
-    """The bounded process, started when first needed and again after it died."""
+    """The bounded process, started when first needed and again after it died.
 
-    def __init__(self, limits: PageLimits | None = None) -> None:
+    `program` is the module it runs.
+    """
+
+    def __init__(
+        self, limits: PageLimits | None = None, program: str = "regcomments.ocr.tasks"
+    ) -> None:
         self._limits = limits or PageLimits()
+        self._program = program
         self._conn: Connection | None = None
         self._process: subprocess.Popen | None = None
         self._scratch: str | None = None
@@ -121,7 +127,7 @@ class PageProcess:
             "TMPDIR": self._scratch,
         }
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "regcomments.ocr.tasks", str(theirs.fileno())],
+            [sys.executable, "-P", "-m", self._program, str(theirs.fileno())],
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
