@@ -60,6 +60,7 @@ DROPDOWN = (
 
 SECRET = '<w:rStyle w:val="Secret"/>'
 SHOWN = SECRET + '<w:vanish w:val="0"/>'
+NOT_STRUCK = '<w:strike w:val="0"/>'
 PROMPT = '<w:rStyle w:val="PlaceholderText"/>'
 NESTED = " IF </w:instrText></w:r>" + field(" X ", r("no")) + "<w:r><w:instrText>"
 UNCHECKED = FORM_BOX.format('<w:default w:val="0"/>')
@@ -116,6 +117,13 @@ TEXTS = {
     "deleted mark before a table": (
         p("a", "<w:rPr><w:del/></w:rPr>") + tbl(tr("b", "c")),
         "a\n\n| b | c |\n| --- | --- |",
+    ),
+    "struck through": (
+        (
+            f"<w:p>{r('shall ')}{r('not ', '<w:strike/>')}{r('ever ', '<w:dstrike/>')}"
+            f"{r('pay', NOT_STRUCK)}</w:p>"
+        ),
+        "shall ~~not ever~~ pay",
     ),
     "hidden": (f"<w:p>{r('a')}{r('secret', '<w:vanish/>')}{r('b')}</w:p>", "ab"),
     "hidden by style": (f"<w:p>{r('a')}{r('x', SECRET)}</w:p>", "a"),

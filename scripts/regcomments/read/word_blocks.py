@@ -48,7 +48,8 @@ class StoryReader:
         self._state = state
         self._part = part
         watch = state.styles.may_hide or next(root.iter(W + "vanish"), None) is not None
-        self._inline = InlineReader(state, part, watch_hidden=watch)
+        struck = next(root.iter(W + "strike", W + "dstrike"), None) is not None
+        self._inline = InlineReader(state, part, watch_hidden=watch, watch_struck=struck)
         self._carry = Inline("", {}, [])
         self._list_levels: list[int] = []
         repair_fields(root)

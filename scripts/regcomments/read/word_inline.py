@@ -17,7 +17,7 @@ from regcomments.read.word_controls import (
 from regcomments.read.word_drawings import points, read_chart, read_diagram, shape_size
 from regcomments.read.word_math import math_text
 from regcomments.read.word_state import WalkState
-from regcomments.read.word_styles import Style, is_hidden
+from regcomments.read.word_styles import Style, is_hidden, is_on
 from regcomments.read.word_symbols import PRIVATE, symbol, translate
 from regcomments.read.word_xml import DGM, MC, RID, VAL, A, C, M, O, R, V, W
 
@@ -30,6 +30,8 @@ _SYMBOL_FIELD = re.compile(
 )
 _FORM_BLANKS = re.compile("\u2002{2,}")  # what Word shows in an empty text field
 T, RUN, RUN_PROPERTIES = W + "t", W + "r", W + "rPr"
+STRUCK = "~~"
+_STRUCK_JOIN = re.compile(r"~~(\s*)~~")  # between runs that are struck one after the other
 # Elements without text of their own, or whose text is no longer part of the document.
 _SKIPPED = """
     del moveFrom delText delInstrText rPr pPr tblPr tcPr trPr sectPr sdtPr sdtEndPr tblGrid proofErr
@@ -64,11 +66,14 @@ class _Field:
 class InlineReader:
     """Reads paragraphs of one story (body, header, note) in order; fields may span them."""
 
-    def __init__(self, state: WalkState, part: str, *, watch_hidden: bool) -> None:
+    def __init__(
+        self, state: WalkState, part: str, *, watch_hidden: bool = True, watch_struck: bool = True
+    ) -> None:
+        """Make a reader for `part`; what is watched for costs time where there is none of it."""
         self._state = state
-        self._part = part
         self._relations = state.package.relations(part)
         self._watch_hidden = watch_hidden
+        self._watch_struck = watch_struck
         self._fields: list[_Field] = []
         self._muted = 0
         self._hidden_paragraph = False
@@ -87,7 +92,10 @@ class InlineReader:
         self._start()
         self._hidden_paragraph = style.hidden
         self._children(node, 0)
-        return Inline("".join(self._out), self._links, self._extras)
+        text = "".join(self._out)
+        if self._watch_struck:
+            text = _STRUCK_JOIN.sub(r"\1", text)
+        return Inline(text, self._links, self._extras)
 
     def apart(self) -> tuple[list[_Field], int]:
         """Set the open fields aside while a text box is read; returns them for `resume`."""
@@ -110,6 +118,8 @@ class InlineReader:
             elif tag == RUN:
                 if self._watch_hidden and self._is_hidden(child):
                     self._hidden_run(child)
+                elif self._watch_struck and _is_struck(child):
+                    self._struck_run(child, depth)
                 else:
                     self._children(child, depth + 1)
             elif tag not in SKIP:
@@ -157,6 +167,16 @@ class InlineReader:
                 self._field_char(child, 0)
             elif child.tag == W + "instrText":
                 self._instruction(child, 0)
+
+    def _struck_run(self, run: etree._Element, depth: int) -> None:
+        """Mark text that is struck through: commenters redline the words of a rule by hand."""
+        mark = len(self._out)
+        self._children(run, depth + 1)
+        text = "".join(self._out[mark:])
+        bare = text.strip()
+        if bare:
+            before, after = text.split(bare, 1)
+            self._out[mark:] = [f"{before}{STRUCK}{bare}{STRUCK}{after}"]
 
     def _field_char(self, node: etree._Element, depth: int) -> None:
         kind = node.get(W + "fldCharType")
@@ -344,6 +364,13 @@ def flat_text(node: etree._Element) -> str:
     for child in node.iter(T, W + "p", W + "tab", W + "br"):
         pieces.append(child.text or "" if child.tag == T else "\n" if child.tag == W + "p" else " ")
     return "".join(pieces)
+
+
+def _is_struck(run: etree._Element) -> bool:
+    properties = run.find(RUN_PROPERTIES)
+    if properties is None:
+        return False
+    return any(map(is_on, properties.iterchildren(W + "strike", W + "dstrike")))
 
 
 def _unwrapped(text: str) -> str:
