@@ -4,14 +4,33 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.quality import container_cases, pdf_cases, scan_cases, text_cases, word_cases
+from tests.quality import (
+    container_cases,
+    hard_pdf_cases,
+    hard_text_cases,
+    hard_word_cases,
+    pdf_cases,
+    scan_cases,
+    text_cases,
+    word_cases,
+)
 from tests.quality.case import Case
+
+MODULES = (
+    pdf_cases,
+    hard_pdf_cases,
+    scan_cases,
+    word_cases,
+    hard_word_cases,
+    text_cases,
+    hard_text_cases,
+    container_cases,
+)
 
 
 def all_cases() -> list[Case]:
     """Return every case."""
-    modules = (pdf_cases, scan_cases, word_cases, text_cases, container_cases)
-    return [case for module in modules for case in module.CASES]
+    return [case for module in MODULES for case in module.CASES]
 
 
 def write(folder: Path, cases: list[Case]) -> list[Path]:

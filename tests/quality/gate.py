@@ -13,7 +13,9 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from regcomments.read.worker import Worker
@@ -96,38 +98,77 @@ def _run_scorer(outputs: Path, *flags: str) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-def load_floor() -> dict[str, dict[str, Tally]]:
-    """Return the pinned floor: set, measure, tally."""
+@dataclass(frozen=True)
+class Floor:
+    """What was reached: the cases it was measured on, their misses, the tallies of the real files.
+
+    `missed` counts the failed checks by `measure case`.
+    """
+
+    cases: frozenset[str] = frozenset()
+    missed: Mapping[str, int] = field(default_factory=dict)
+    shared: Mapping[str, Tally] = field(default_factory=dict)
+
+
+def load_floor() -> Floor:
+    """Return the pinned floor."""
     raw = json.loads(FLOOR.read_text("utf-8"))
-    return {
-        name: {measure: Tally(*pair) for measure, pair in measures.items()}
-        for name, measures in raw.items()
+    shared = {measure: Tally(*pair) for measure, pair in raw["shared"].items()}
+    return Floor(frozenset(raw["cases"]), raw["missed"], shared)
+
+
+def save_floor(floor: Floor) -> None:
+    """Write the floor."""
+    raw = {
+        "missed": dict(sorted(floor.missed.items())),
+        "shared": {measure: [pair.right, pair.total] for measure, pair in floor.shared.items()},
+        "cases": sorted(floor.cases),
     }
+    text = json.dumps(raw, indent=1)
+    FLOOR.write_text(re.sub(r"\[\s+(\d+),\s+(\d+)\s+\]", r"[\1, \2]", text) + "\n", "utf-8")
 
 
-def below(floor: Mapping[str, Tally], measured: Mapping[str, Tally]) -> list[str]:
-    """Return what fell under `floor`: fewer right, or a smaller share of the checks."""
-    out = []
-    for measure, pinned in floor.items():
-        got = measured.get(measure, Tally(0, 0))
-        if got.right < pinned.right or got.share < pinned.share:
-            out.append(f"{measure}: {got.right}/{got.total}, floor {pinned.right}/{pinned.total}")
+def misses(checks: Iterable[Check]) -> dict[str, int]:
+    """Return how many checks failed, by `measure case`."""
+    return Counter(f"{item.measure} {item.case}" for item in checks if not item.passed)
+
+
+def fallen(floor: Floor, checks: Sequence[Check]) -> list[str]:
+    """Return the misses of pinned cases beyond those known, and the pinned cases that are gone."""
+    out = [f"case gone: {name}" for name in sorted(floor.cases - {item.case for item in checks})]
+    for key, count in sorted(misses(checks).items()):
+        known = floor.missed.get(key, 0)
+        if count > known and key.split(" ", 1)[1] in floor.cases:
+            out.append(f"{key}: {count} missed, {known} known")
     return out
 
 
-def save_floor(name: str, measured: Mapping[str, Tally]) -> None:
-    """Pin `measured` as the floor of the set `name`. Raises ValueError if that lowers it."""
-    floor = load_floor()
-    fallen = below(floor.get(name, {}), measured)
-    if fallen:
-        raise ValueError("the floor may only rise: " + "; ".join(fallen))
-    floor[name] = dict(measured)
-    plain = {
-        key: {measure: [pair.right, pair.total] for measure, pair in measures.items()}
-        for key, measures in floor.items()
-    }
-    text = json.dumps(plain, indent=1)
-    FLOOR.write_text(re.sub(r"\[\s+(\d+),\s+(\d+)\s+\]", r"[\1, \2]", text) + "\n", "utf-8")
+def raised(floor: Floor, checks: Sequence[Check]) -> Floor:
+    """Return the floor that `checks` reach. Raises ValueError when they lie below `floor`.
+
+    A new case may come with misses; from then on it is held to them.
+    """
+    below = fallen(floor, checks)
+    if below:
+        raise ValueError("the floor may only rise: " + "; ".join(below))
+    return replace(floor, cases=frozenset(item.case for item in checks), missed=misses(checks))
+
+
+def fallen_shared(pinned: Mapping[str, Tally], measured: Mapping[str, Tally]) -> list[str]:
+    """Return the measures of the real files that fell below those pinned."""
+    return [
+        f"{measure}: {measured[measure].right}, floor {pair.right} of {pair.total}"
+        for measure, pair in pinned.items()
+        if measured[measure].right < pair.right
+    ]
+
+
+def raised_shared(floor: Floor, measured: Mapping[str, Tally]) -> Floor:
+    """Return the floor with the tallies of the real files. Raises ValueError when they fell."""
+    below = fallen_shared(floor.shared, measured)
+    if below:
+        raise ValueError("the floor may only rise: " + "; ".join(below))
+    return replace(floor, shared=dict(measured))
 
 
 def main() -> int:
@@ -136,7 +177,6 @@ def main() -> int:
     parser.add_argument("--update", action="store_true", help="raise the floor")
     parser.add_argument("--shared", action="store_true", help="the real files")
     args = parser.parse_args()
-    name = "shared" if args.shared else "generated"
     with tempfile.TemporaryDirectory() as folder:
         if args.shared:
             measured, report = measure_shared(Path(folder))
@@ -150,8 +190,9 @@ def main() -> int:
     for measure, pair in measured.items():
         print(f"{measure}: {pair.right}/{pair.total}")
     if args.update:
+        floor = load_floor()
         try:
-            save_floor(name, measured)
+            save_floor(raised_shared(floor, measured) if args.shared else raised(floor, checks))
         except ValueError as error:
             print(error, file=sys.stderr)
             return 1

@@ -45,11 +45,6 @@ class Tally:
     right: int
     total: int
 
-    @property
-    def share(self) -> float:
-        """The share that held, 1.0 when nothing was asked."""
-        return self.right / self.total if self.total else 1.0
-
 
 def flat(text: str, nospace: bool = False) -> str:
     """Return `text` in compatibility form, without Markdown, white space as one blank or none."""
