@@ -146,13 +146,16 @@ def test_a_fifth_has_attachments_mostly_short_pdfs():
     assert pages[2400] <= 5 < 20 < pages[-1]
 
 
-def test_names_only_corpus(tmp_path):
+def test_names_only_corpus(tmp_path, monkeypatch):
+    monkeypatch.setattr(make_corpus, "_LINKS", 100)
     made = make_corpus.build(tmp_path, 1200, names_only=True, done=True)
     state = tmp_path / "comments"
     assert not (tmp_path / "bib.sqlite").exists()
     folders = list(state.glob("*/*"))
     assert len(folders) == 1200
-    assert len(list(state.glob("*/*/attachment_*"))) == made.files > 200
+    files = list(state.glob("*/*/attachment_*"))
+    assert len(files) == made.files > 200
+    assert max(path.stat().st_nlink for path in files) == 101
     heads = [combined.read(folder / "combined.md").head for folder in folders[:100]]
     assert [head.comment_id for head in heads] == [folder.name for folder in folders[:100]]
     with pytest.raises(FileExistsError):

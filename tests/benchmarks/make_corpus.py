@@ -38,6 +38,7 @@ UNIQUE = 0.25  # share of attachments that exist once
 # Files of a comment that has any: 862 of several thousand had more than one, and 688 of those 862
 # were two renditions of one letter.
 TWINS, SEVERAL = 0.08, 0.03
+_LINKS = 50_000  # to one file; ext4 allows 65,000
 _MTIME = 1_700_000_000  # in the past, so that no run waits for the files to settle
 _SMALL = b"%PDF-1.4\n% a name and nothing more\n"
 
@@ -139,9 +140,8 @@ class Writer:
         self._count(os.stat(target).st_size)
 
     def _small_file(self) -> str:
-        # A new one now and then: file systems limit the links to one file (ext4: 65,000).
-        path = f"{self._state.parent}/pool/small-{self._small // 50_000}"
-        if self._small % 50_000 == 0:
+        path = f"{self._state.parent}/pool/small-{self._small // _LINKS}"
+        if self._small % _LINKS == 0:
             Path(path).write_bytes(_SMALL)
             os.utime(path, (_MTIME, _MTIME))
         self._small += 1
