@@ -122,8 +122,15 @@ def _other_script(sample: bytes) -> str | None:
         if match.encoding == "koi8_r" and shouting:
             continue  # small Hebrew letters are the capitals of KOI8-R
         if match.coherence > 0 or match.encoding in _OTHER_CHARSETS[8:]:
-            return match.encoding
+            alike = match.encoding in ("cp1251", "mac_cyrillic")
+            return _windows_or_mac(sample) if alike else match.encoding
     return None
+
+
+def _windows_or_mac(sample: bytes) -> str:
+    """Small Cyrillic letters are alike in both charsets, capitals lie apart."""
+    capitals = len(re.findall(rb"[\xc0-\xdf]", sample)), len(re.findall(rb"[\x80-\x9f]", sample))
+    return "cp1251" if capitals[0] >= capitals[1] else "mac_cyrillic"
 
 
 def _stateful(name: str | None) -> bool:

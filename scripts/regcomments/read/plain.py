@@ -30,8 +30,10 @@ def read_text(path: Path, options: ReadOptions) -> Document:
 
 
 def is_binary(text: str) -> bool:
-    """Whether more than a tenth of the first characters are controls that no text holds."""
+    """Whether the first characters hold NUL, or more than a tenth of them are controls."""
     sample = text[:_GUARD]
+    if sample.count("\0") > 0.001 * len(sample) + 1:
+        return True
     controls = sum(
         1
         for char in sample

@@ -47,10 +47,10 @@ def decompress(data: bytes) -> bytes:
             at += 2
             start, length = reference >> 4, (reference & 15) + 2
             if start == write:  # the end
-                return bytes(out)
+                return bytes(out[:size])
             for step in range(length):
                 value = window[(start + step) % _WINDOW]
                 out.append(value)
                 window[write] = value
                 write = (write + 1) % _WINDOW
-    return bytes(out)
+    return bytes(out[:size])
