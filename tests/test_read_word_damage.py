@@ -215,12 +215,12 @@ def test_zip_password(tmp_path):
 
 def test_huge_part_is_refused_without_being_unpacked(tmp_path):
     started = time.process_time()
-    assert reason_of(tmp_path, with_document(b"<a>" + b" " * 100_000_000)) == Reason.TOO_LARGE
+    assert reason_of(tmp_path, with_document(b"<a>" + b" " * 65_000_000)) == Reason.TOO_LARGE
     assert time.process_time() - started < 5
 
 
 def test_many_tiny_elements_are_refused(tmp_path):
-    inner = "<w:p/>" * 6_500_000
+    inner = "<w:p/>" * 3_100_000
     data = with_document(document_xml(inner).encode())
     assert reason_of(tmp_path, data) == Reason.TOO_LARGE
 
@@ -347,24 +347,26 @@ def test_rich_document_is_read_before_it_is_damaged(tmp_path):
     assert "old" not in text
 
 
-def test_mutated_parts_end_in_a_document_or_a_reason(tmp_path):
+@pytest.mark.parametrize("seed", range(4))
+def test_mutated_parts_end_in_a_document_or_a_reason(tmp_path, seed):
     parts = members(RICH)
     names = [name for name in parts if name.endswith((".xml", ".rels"))]
-    dice = random.Random(20260101)
+    dice = random.Random(20260101 + seed)
     outcomes = []
-    for _ in range(600):
+    for _ in range(250):
         changed = dict(parts)
         for name in dice.sample(names, dice.randint(1, 3)):
             changed[name] = mutated_xml(parts[name], dice)
         outcomes.append(ends_well(tmp_path, zipped(changed, zipfile.ZIP_STORED)))
     assert set(outcomes) <= {"read", "corrupt"}
-    assert outcomes.count("read") > 300  # most damage is survivable
+    assert outcomes.count("read") > 125  # most damage is survivable
 
 
-def test_mutated_packages_end_in_a_document_or_a_reason(tmp_path):
-    dice = random.Random(20260102)
+@pytest.mark.parametrize("seed", range(4))
+def test_mutated_packages_end_in_a_document_or_a_reason(tmp_path, seed):
+    dice = random.Random(20260201 + seed)
     outcomes = []
-    for _ in range(600):
+    for _ in range(250):
         data = bytearray(RICH)
         for _ in range(dice.randint(1, 8)):
             kind, at = dice.randrange(4), dice.randrange(len(data))
@@ -380,7 +382,7 @@ def test_mutated_packages_end_in_a_document_or_a_reason(tmp_path):
                 data[place] = dice.choice([0, 1, 8, 9, 12, 127, 255])
         outcomes.append(ends_well(tmp_path, bytes(data)))
     assert set(outcomes) <= {"read", "corrupt", "too_large", "encrypted"}
-    assert outcomes.count("corrupt") > 50
+    assert outcomes.count("corrupt") > 15
 
 
 def test_prefixes_of_the_namespaces_do_not_matter(tmp_path):
