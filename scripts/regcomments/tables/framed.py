@@ -17,6 +17,7 @@ from regcomments.tables.stream import (
     draft_from,
     draft_of,
     is_stray,
+    reads_as_prose,
     rows_from,
     trim_ends,
 )
@@ -46,7 +47,7 @@ def boxed_table(
         and i.x1 <= box.x1 + height
     ]
     draft = draft_of(lines, columns, rules, tol)
-    if draft.n_rows < 2:
+    if draft.n_rows < 2 or reads_as_prose(draft, tol):
         return None
     return _with_header(draft, [p for n in lines_of(above, (), tol) for p in n.pieces], columns)
 

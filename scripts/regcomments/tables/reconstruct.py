@@ -64,16 +64,16 @@ def page_drafts(page: PageItems, tol: Tolerances = DEFAULT) -> list[Draft]:
             draft = finer(draft, items, flat, upright, tol) or draft
         drafts.append(draft)
     free = _outside(_outside(items, [d.box for d in drafts]), charts)
+    drafts += booktabs(free, flat, tol)
+    free = _outside(free, [d.box for d in drafts])
+    drafts += stream_tables(lines_of(free, (), tol), flat, tol)
+    # A layout tool's boxes come last: they part tables at gaps, clip headings, and take prose.
     for box in sorted(page.boxes or ()):
-        if any(_share(box, d.box) > 0.3 for d in drafts):
+        if any(_share(box, d.box) > 0.1 for d in drafts):
             continue
         draft = boxed_table(box, free, flat, tol)
         if draft is not None:
             drafts.append(draft)
-    free = _outside(free, [d.box for d in drafts])
-    drafts += booktabs(free, flat, tol)
-    free = _outside(free, [d.box for d in drafts])
-    drafts += stream_tables(lines_of(free, (), tol), flat, tol)
     return sorted(
         (d for d in drafts if len(d.filled) >= 2), key=lambda d: (d.box.y0, d.box.x0, d.box)
     )

@@ -162,7 +162,11 @@ def liteparse_layout(
     from liteparse import LiteParse
 
     parser = LiteParse(
-        ocr_enabled=False, extract_blocks=True, extract_vector_graphics=True, quiet=True
+        ocr_enabled=False,
+        extract_blocks=True,
+        extract_vector_graphics=True,
+        emit_word_boxes=True,
+        quiet=True,
     )
     return [(liteparse_page(p), _blocks(p)) for p in parser.parse(str(path)).pages]
 
@@ -181,16 +185,38 @@ def _blocks(page: Any) -> list[tuple[str, str, Box | None]]:
     return out
 
 
-def liteparse_page(page: Any) -> PageItems:
-    """Return the geometry of one liteparse page: items, drawn lines, table boxes."""
-    items = tuple(
-        TextItem(t.x, t.y, t.x + t.width, t.y + t.height, t.text)
-        for t in page.text_items
-        if t.text.strip()
-    )
+def liteparse_page(page: Any, tol: Tolerances = DEFAULT) -> PageItems:
+    """Return the geometry of one liteparse page: words, drawn lines, table boxes."""
+    items: list[TextItem] = []
+    for t in page.text_items:
+        # Words, where liteparse gives them: its items run over column edges. The height is the
+        # item's, since a word's own is that of its ink: a dash would seem to stand off its line.
+        for w in t.words or (t,):
+            if w.text.strip():
+                items.append(TextItem(w.x, t.y, w.x + w.width, t.y + t.height, w.text))
     boxes = tuple(box for kind, _, box in _blocks(page) if kind == "table" and box)
-    lines = page.vector_graphics.lines if page.vector_graphics else ()
-    rulings = tuple(
-        Ruling(min(v.x1, v.x2), min(v.y1, v.y2), max(v.x1, v.x2), max(v.y1, v.y2)) for v in lines
-    )
-    return PageItems(page.page_num, page.width, page.height, items, rulings, boxes)
+    rulings = tuple(_vector_rulings(page.vector_graphics, tol)) if page.vector_graphics else ()
+    return PageItems(page.page_num, page.width, page.height, tuple(items), rulings, boxes)
+
+
+def _vector_rulings(graphics: Any, tol: Tolerances) -> list[Ruling]:
+    if len(graphics.shapes) + len(graphics.lines) > tol.max_paths:
+        return []
+    out = [
+        Ruling(min(v.x1, v.x2), min(v.y1, v.y2), max(v.x1, v.x2), max(v.y1, v.y2))
+        for v in graphics.lines
+        if v.stroke
+    ]
+    fills = []
+    for shape in graphics.shapes:
+        x, y, width, height = shape.bbox
+        if not shape.fill or shape.has_curve:
+            continue
+        box = (x, y, x + width, y + height)
+        if min(width, height) <= tol.rule_thick_pt:
+            out.append(Ruling(*box))
+        elif not str(shape.fill_color).endswith("ffffff"):
+            fills.append(box)
+    for box in _outermost(fills):
+        out.extend(_edges(box, tol.rule_thick_pt))
+    return out

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from statistics import median
 
 from regcomments.tables.columns import Span, columns_of, place
 from regcomments.tables.draft import Draft, Place
 from regcomments.tables.heading import heading_lines, rows_from
 from regcomments.tables.items import hull
 from regcomments.tables.lattice import Segment
-from regcomments.tables.lines import Line, text_height
+from regcomments.tables.lines import Line
 from regcomments.tables.prose import prose_pieces, wordy
 from regcomments.tables.rows import Row, between, figure_columns, figures, is_data, row_of
+from regcomments.tables.runs import runs_of, with_ends
 from regcomments.tables.tolerances import DEFAULT, Tolerances
 
 CAPTION = re.compile(
@@ -27,51 +27,6 @@ NOTE = re.compile(
 )
 BULLET = re.compile(r"[•●○▪■□◦‣·*o\-–—\ue000-\uf8ff]|[(]?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)]")
 LEADER = re.compile(r"\.{4,}|(?:\. ){4,}|…{2,}|_{5,}")
-
-
-def runs_of(lines: Sequence[Line], tol: Tolerances = DEFAULT) -> list[list[Line]]:
-    """Return runs of lines that may be tables: each begins and ends with a line of two pieces.
-
-    Lines of one piece stay in a run when a line of several follows close below.
-    """
-    out: list[list[Line]] = []
-    run: list[Line] = []
-    pending: list[Line] = []
-    gaps: list[float] = []
-
-    def close() -> None:
-        nonlocal run, pending
-        if sum(len(line.pieces) > 1 for line in run) >= 2:
-            out.append(run)
-        run, pending = [], []
-        gaps.clear()
-
-    for line in lines:
-        height = text_height([w for p in line.pieces for w in p.words])
-        last = (pending or run)[-1:]
-        if last:
-            gap = line.box.y0 - last[0].box.y1
-            if gap > _gap_limit(gaps, height, tol):
-                close()
-            else:
-                gaps.append(gap)
-        if len(line.pieces) > 1:
-            run += [*pending, line]
-            pending = []
-        elif run:
-            pending.append(line)
-            if len(pending) > tol.max_singles or wordy(line.pieces[0], tol):
-                close()
-    close()
-    return out
-
-
-def _gap_limit(gaps: Sequence[float], height: float, tol: Tolerances) -> float:
-    """The white that ends a run: well above what parted its lines so far, in points."""
-    most = tol.row_gap_h * height
-    if len(gaps) < 3:
-        return most
-    return min(most, max(0.9 * height, 3 * median(gaps)))
 
 
 def columns_of_run(
@@ -149,6 +104,18 @@ def trim_ends(rows: list[Row], head: int, n_cols: int, tol: Tolerances = DEFAULT
     return rows
 
 
+def reads_as_prose(draft: Draft, tol: Tolerances = DEFAULT) -> bool:
+    """Tell whether the cells beside the first column are lines of running text."""
+    body = [" ".join(w.text for w in p.words) for p in draft.filled if p.col > 0]
+    if sum(len(t.split()) > tol.prose_words for t in body) > 0.3 * len(body):
+        return True
+    # Columns of print: many words a cell, no figures, lines that begin in mid-sentence.
+    numeric = sum(map(figures, body))
+    words = sum(len(t.split()) for t in body)
+    small = sum(t[:1].islower() for t in body)
+    return numeric < 0.15 * len(body) and (words >= 3.5 * len(body) or small >= 0.5 * len(body))
+
+
 def believable(draft: Draft, vouched: bool = False, tol: Tolerances = DEFAULT) -> bool:
     """Tell whether an unruled draft is a table and not prose, a contents page or an address.
 
@@ -168,15 +135,9 @@ def believable(draft: Draft, vouched: bool = False, tol: Tolerances = DEFAULT) -
         return False
     if not body or len(texts) < tol.fill_share * draft.n_rows * draft.n_cols:
         return False
-    prose = sum(len(t.split()) > tol.prose_words for t in body)
-    if prose > 0.3 * len(body):
+    if reads_as_prose(draft, tol):
         return False
     numeric = sum(map(figures, body))
-    # Columns of print: many words a cell, no figures, lines that begin in mid-sentence.
-    words = sum(len(t.split()) for t in body)
-    small = sum(t[:1].islower() for t in body)
-    if numeric < 0.15 * len(body) and (words >= 3.5 * len(body) or small >= 0.5 * len(body)):
-        return False
     if vouched or numeric >= tol.figure_share * len(body):
         return True
     return (
@@ -196,7 +157,7 @@ def stream_tables(
             kept.append(Line(hull(p.box for p in pieces), pieces))
     out = []
     for run in bridged(runs_of(kept, tol), kept, rules, tol):
-        draft = table_of_run(run, rules, tol)
+        draft = table_of_run(with_ends(run, kept, tol), rules, tol)
         if draft is not None:
             out.append(draft)
     return out
