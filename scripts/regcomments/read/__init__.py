@@ -52,8 +52,8 @@ _READERS = {
     Kind.ZIP: ("archive", "read_zip"),
     Kind.IMAGE: ("pictures", "read_picture"),
     Kind.PPTX: ("slides", "read_slides"),
-    **dict.fromkeys((Kind.ODT, Kind.ODP), ("opendocument", "read_opendocument")),
-    **dict.fromkeys((Kind.XLSX, Kind.XLS, Kind.ODS), ("sheets", "read_sheets")),
+    **dict.fromkeys((Kind.ODT, Kind.ODS, Kind.ODP), ("opendocument", "read_opendocument")),
+    **dict.fromkeys((Kind.XLSX, Kind.XLS), ("sheets", "read_sheets")),
 }
 # Containers: module with parts(path) -> Iterator[Part], the documents inside under unique names.
 _CONTAINERS = {

@@ -1,4 +1,4 @@
-"""OpenDocument text and presentations (odt, odp), and flat forms of them inside a zip."""
+"""OpenDocument: texts, workbooks and presentations (odt, ods, odp)."""
 
 from __future__ import annotations
 
@@ -69,7 +69,9 @@ def read_opendocument(path: Path, options: ReadOptions) -> Document:
         texts = [_EMPTY_NOTES.sub("", _Walker(root).run(slide)) for slide in slides]
         pages = tuple(Page(number, text) for number, text in enumerate(texts, 1))
         return Document("odp", "odf-xml", pages=pages, paged=True, warnings=warnings)
-    styles = package.root("styles.xml")
+    # A workbook's styles hold the headers that it would be printed with, sheet by sheet.
+    is_workbook = next(root.iter(_OFFICE + "spreadsheet"), None) is not None
+    styles = None if is_workbook else package.root("styles.xml")
     heads, feet = ("", "") if styles is None else _margins(styles)
     body = _Walker(root).run(next(root.iter(_OFFICE + "body"), root))
     text = "\n\n".join(block for block in (heads, body, feet) if block)
@@ -204,6 +206,9 @@ class _Walker:
             self._item(node)
         elif tag == _TABLE + "table":
             self._tables += 1
+            if node.getparent().tag == _OFFICE + "spreadsheet":
+                flow.heading(1)
+                flow.text(node.get(_TABLE + "name") or "Sheet")
             flow.begin_table()
         elif tag == _TABLE + "table-row" and self._tables:
             flow.begin_row()

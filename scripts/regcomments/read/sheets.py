@@ -1,4 +1,4 @@
-"""Workbooks (xlsx, xls, xlsb, ods): every sheet as a pipe table."""
+"""Workbooks in binary form (xls, xlsb): every sheet as a pipe table."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from pathlib import Path
 from python_calamine import CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
 from regcomments.read.flow import pipe_table
+from regcomments.read.number_format import plain_number
 from regcomments.read.options import ReadOptions
+from regcomments.read.xlsx import is_binary, read_xlsx
 from regcomments.records import Document, UnreadableError
 from regcomments.status import Reason, Status
 
@@ -22,10 +24,14 @@ MAX_RATIO = 300  # unpacked to packed bytes; worksheets of one repeated row reac
 def read_sheets(path: Path, options: ReadOptions) -> Document:
     """Return the sheets of the workbook at `path`, each headed by its name.
 
-    Numbers come without the format that hides digits, dates in ISO form. Hidden sheets are read
-    and named as such. Raises UnreadableError: encrypted, too_large, corrupt.
+    Numbers of the binary forms come without their format, dates in ISO form. Hidden sheets are
+    read and named as such; xlsx goes to its own reader. Raises UnreadableError: encrypted,
+    too_large, corrupt.
     """
-    _check_package(path)
+    if _is_package(path):
+        if not is_binary(path):
+            return read_xlsx(path, options)
+        _check_package(path)
     try:
         workbook = CalamineWorkbook.from_path(str(path))
     except Exception as error:
@@ -72,7 +78,7 @@ def show(value: object) -> str:
     if isinstance(value, bool):
         return str(value).upper()
     if isinstance(value, float):
-        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else f"{value:.15g}"
+        return plain_number(value)
     if isinstance(value, dt.datetime):
         return value.isoformat(" ").removesuffix(" 00:00:00")
     if isinstance(value, dt.date | dt.time):
@@ -80,10 +86,14 @@ def show(value: object) -> str:
     return str(value)
 
 
+def _is_package(path: Path) -> bool:
+    # Not zipfile.is_zipfile: that finds archives embedded at the end of a binary file, too.
+    with path.open("rb") as handle:
+        return handle.read(2) == b"PK"
+
+
 def _check_package(path: Path) -> None:
     """Refuse zip bombs before the parser, which has no limits of its own, sees them."""
-    if not zipfile.is_zipfile(path):
-        return
     with zipfile.ZipFile(path) as archive:
         infos = archive.infolist()
     unpacked = sum(info.file_size for info in infos)
