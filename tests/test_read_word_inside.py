@@ -100,6 +100,12 @@ def test_pictures_that_hold_writing(tmp_path, body, pages):
     assert not document.paged
 
 
+@pytest.mark.parametrize(("inches", "count"), [((6, 8), 1), ((1, 0.5), 0)])
+def test_a_large_drawing_is_a_warning(tmp_path, inches, count):
+    document = read(tmp_path, package(drawing("drawn", inches), MEDIA, LINKS))
+    assert document.warnings == ("drawings (EMF, WMF) were not searched for text",) * count
+
+
 def test_picture_is_fetched_by_its_number(tmp_path):
     path = tmp_path / "letter.docx"
     body = drawing("photo", (6, 4)) + drawing("letter", (6.5, 8.5))

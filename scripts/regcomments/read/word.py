@@ -19,7 +19,12 @@ from regcomments.read.word_blocks import Block, StoryReader, to_markdown
 from regcomments.read.word_embedded import embedded_parts
 from regcomments.read.word_numbering import Numbering
 from regcomments.read.word_package import Package, open_package
-from regcomments.read.word_pictures import SHORT_TEXT, picture_pages, raster_pictures
+from regcomments.read.word_pictures import (
+    SHORT_TEXT,
+    large_drawings,
+    picture_pages,
+    raster_pictures,
+)
 from regcomments.read.word_state import WalkState
 from regcomments.read.word_styles import Styles
 from regcomments.read.word_xml import W, parse_xml, raw_text
@@ -55,7 +60,7 @@ def read_word(path: Path, options: ReadOptions) -> Document:
     if options.on_pages is not None and pictures:
         options.on_pages(len(pictures))
     pages = picture_pages(package, pictures, chars)
-    if chars < SHORT_TEXT and len(pictures) < len(state.pictures):
+    if chars < SHORT_TEXT and large_drawings(state.pictures):
         warnings.append("drawings (EMF, WMF) were not searched for text")
     members, more = read_parts(embedded_parts(package, state.objects), options)
     warnings = list(dict.fromkeys([*package.warnings, *warnings, *more]))

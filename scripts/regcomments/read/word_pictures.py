@@ -29,6 +29,7 @@ SHARE_BESIDE_TEXT = 0.06
 PIXELS_FOR_TEXT = 15_000
 PIXELS_ON_SHORT = 3_000
 _PAGE_AREA = 612.0 * 792.0  # US letter in points
+_LETTER_SHARE = 0.3  # of the page; icons and previews of embedded files are smaller
 _DPI = 100  # at which 8-point print has letters of 5 pixels
 _SHORTEST, _LONGEST = 800, 1600  # pixels of the longer side that is searched
 
@@ -45,6 +46,15 @@ def raster_pictures(package: Package, uses: dict[str, PictureUse]) -> list[Pictu
     """Return the distinct raster pictures among `uses`, numbered in document order."""
     found = [use for part, use in uses.items() if RASTER.search(part) and package.has(part)]
     return [Picture(number, use) for number, use in enumerate(found, 1)]
+
+
+def large_drawings(uses: dict[str, PictureUse]) -> bool:
+    """Return whether a picture made of commands could be a whole letter, not an icon."""
+    return any(
+        use.width * use.height >= _LETTER_SHARE * _PAGE_AREA
+        for part, use in uses.items()
+        if not RASTER.search(part)
+    )
 
 
 def picture_pages(package: Package, pictures: list[Picture], chars: int) -> tuple[Page, ...]:
