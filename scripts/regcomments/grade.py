@@ -23,11 +23,11 @@ _FEW = 5
 # Letters outside the text layer that make a substantial part of any page: a paragraph of some
 # forty words. Labels of charts and forms stay below.
 PARAGRAPH = 250
-# Letters outside the text layer that count on a page without text: a word. Recall
+# Letters outside the text layer that count on a page without text: a word or two. Recall
 # decides here; a logo costs one OCR try.
-SOME_LETTERS = 6
+SOME_LETTERS = 8
 # On a short page the writing outside the text layer is substantial if it is so many times more.
-_TIMES_MORE = 4
+_TIMES_MORE = 5
 # Part of the page that ink covers on paper that is blank but for specks.
 _SPECKS = 0.0005
 
