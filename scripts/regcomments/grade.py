@@ -1,4 +1,4 @@
-"""Which pages need OCR: pure functions from facts to verdicts."""
+"""Which pages need OCR: pure functions from page facts to verdicts (docs/grading.md)."""
 
 from __future__ import annotations
 
@@ -9,27 +9,43 @@ from dataclasses import dataclass
 from regcomments.read.pagefacts import PageFacts
 from regcomments.status import Reason
 
-RULE_VERSION = "2"
+RULE_VERSION = "3"
 
-# Share of a page's characters without Unicode value from which its text is unreadable: every
-# fifth letter.
-_GARBLED_SHARE = 0.2
-# Share of a page's words with symbols, digits or capitals inside from which it is no language.
-_ODD_SHARE = 0.25
-# A text of symbols, of so many kinds and this share, with no word in it, is no text either.
-_SYMBOL_SHARE, _SYMBOL_KINDS = 0.4, 3
-# Fewer such signs than this prove nothing.
-_FEW = 5
-# Letters outside the text layer that make a substantial part of any page: a paragraph of some
-# forty words. Labels of charts and forms stay below.
-PARAGRAPH = 250
-# Letters outside the text layer that count on a page without text: a word or two. Recall
-# decides here; a logo costs one OCR try.
-SOME_LETTERS = 8
-# On a short page the writing outside the text layer is substantial if it is so many times more.
-_TIMES_MORE = 5
-# Part of the page that ink covers on paper that is blank but for specks.
-_SPECKS = 0.0005
+
+@dataclass(frozen=True)
+class Rule:
+    """The limits of the rule. Each has a reason; docs/grading.md tells how far each can move.
+
+    `garbled_share`: part of a page's characters without a Unicode value from which its text is
+    unreadable, every fifth letter. `odd_share`: part of its words that no alphabet spells (symbols,
+    digits, capitals inside) from which it is no language; ordinary pages stay below 0.06.
+    `symbol_share`, `symbol_kinds`: a text of so many symbols with no word in it is no text.
+    `few`: as many signs of any of these prove nothing.
+
+    `some_letters`: letters outside the text layer that count on a page without text, a word or
+    two. Recall decides here: a logo costs one OCR try, a missed page a comment. `times_more`: on
+    a short page they are substantial if so many times more than the text. `paragraph`: they are
+    on any page, some forty words; labels of charts and forms stay below.
+
+    `speck_share`, `speck_tokens`: a text layer that is mostly single characters, over writing
+    that it does not cover, is the debris of a failed OCR. `clean`: ink on paper that is blank
+    but for specks, as a part of the page.
+    """
+
+    garbled_share: float = 0.2
+    odd_share: float = 0.25
+    symbol_share: float = 0.4
+    symbol_kinds: int = 3
+    few: int = 5
+    some_letters: int = 8
+    times_more: float = 5.0
+    paragraph: int = 250
+    speck_share: float = 0.6
+    speck_tokens: int = 10
+    clean: float = 0.0005
+
+
+RULE = Rule()
 
 
 @dataclass(frozen=True)
@@ -41,29 +57,30 @@ class Verdict:
     keep_text: bool = True
 
 
-def garbled(facts: PageFacts) -> bool:
+def garbled(facts: PageFacts, rule: Rule = RULE) -> bool:
     """Return whether the text layer is not language: unmapped glyphs, or a wrong alphabet."""
     bad = max(facts.bad_chars, facts.unmapped_chars)
-    if bad >= _FEW and bad >= _GARBLED_SHARE * facts.chars:
+    if bad >= rule.few and bad >= rule.garbled_share * facts.chars:
         return True
-    if not facts.words and facts.symbol_kinds >= _SYMBOL_KINDS:
-        return facts.symbols >= _SYMBOL_SHARE * facts.chars
+    if not facts.words and facts.symbol_kinds >= rule.symbol_kinds:
+        return facts.symbols >= rule.symbol_share * facts.chars
     odd = max(facts.odd_words, facts.consonant_runs)
-    return odd > _FEW and odd >= _ODD_SHARE * facts.words
+    return odd > rule.few and odd >= rule.odd_share * facts.words
 
 
-def judge(facts: PageFacts, stamp_chars: int = 0) -> Verdict:
+def judge(facts: PageFacts, stamp_chars: int = 0, rule: Rule = RULE) -> Verdict:
     """Return the verdict on one page, `stamp_chars` characters of which repeat on its fellows."""
-    if garbled(facts):
+    if garbled(facts, rule):
         return Verdict(True, Reason.GARBLED, keep_text=False)
     own = max(0, facts.chars - stamp_chars)
-    enough = min(SOME_LETTERS + _TIMES_MORE * own, PARAGRAPH)
+    enough = min(rule.some_letters + rule.times_more * own, rule.paragraph)
     if facts.looked and facts.letters >= enough:
-        specks = facts.tokens >= 10 and facts.single_tokens >= 0.6 * facts.tokens
+        specks = facts.single_tokens >= rule.speck_share * facts.tokens >= rule.speck_tokens / 2
         return Verdict(True, Reason.SCANNED, keep_text=not specks)
-    if facts.render_failed and own < 50 and facts.images:
+    # A page that cannot be drawn is given the benefit of the doubt if it says next to nothing.
+    if facts.render_failed and own < rule.paragraph / rule.times_more and facts.images:
         return Verdict(True, Reason.SCANNED)
-    if not facts.chars and not (facts.looked and facts.ink_share > _SPECKS):
+    if not facts.chars and not (facts.looked and facts.ink_share > rule.clean):
         return Verdict(False, Reason.BLANK)
     return Verdict(False)
 
@@ -80,6 +97,15 @@ def stamps(facts: Sequence[PageFacts]) -> list[int]:
     return [sum(int(size) for key, size in marks if count[key] >= most) for marks in pages]
 
 
-def judge_document(facts: Sequence[PageFacts]) -> list[Verdict]:
+def judge_document(facts: Sequence[PageFacts], rule: Rule = RULE) -> list[Verdict]:
     """Return the verdict on each page of a document, in the order given."""
-    return [judge(page, stamp) for page, stamp in zip(facts, stamps(facts), strict=True)]
+    return [judge(page, stamp, rule) for page, stamp in zip(facts, stamps(facts), strict=True)]
+
+
+def picture_may_hold_text(picture: PageFacts, rule: Rule = RULE) -> bool:
+    """Return whether a picture in a flowing document may hold the letter, or a part of it.
+
+    `picture` comes from picturefacts.measure_picture, its `chars` are the characters of the
+    document's own text: beside a long text only a paragraph counts, beside none a line does.
+    """
+    return judge(picture, 0, rule).needs_ocr

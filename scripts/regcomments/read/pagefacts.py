@@ -211,6 +211,7 @@ def _with_log(page: pymupdf.Page, facts: PageFacts) -> PageFacts:
     area = max(size[0] * size[1], 1.0)
     return replace(
         facts,
+        images=len(pictures),
         image_share=_union_share(pictures, size),
         visible_text_share=round(shown / area, 4),
         hidden_text_share=round(hidden / area, 4),
