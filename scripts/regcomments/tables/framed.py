@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
+from regcomments.tables.belief import reads_as_prose
 from regcomments.tables.columns import Span, overlap, place
 from regcomments.tables.draft import Draft, Place
 from regcomments.tables.items import Box, TextItem, hull
@@ -17,7 +18,6 @@ from regcomments.tables.stream import (
     draft_from,
     draft_of,
     is_stray,
-    reads_as_prose,
     rows_from,
     trim_ends,
 )

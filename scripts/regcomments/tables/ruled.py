@@ -11,7 +11,7 @@ from itertools import pairwise
 from regcomments.tables.draft import Draft, Place, by_span, trim, without_slivers
 from regcomments.tables.items import Box, TextItem
 from regcomments.tables.lattice import Grid
-from regcomments.tables.lines import lines_of, text_height, text_of
+from regcomments.tables.lines import Line, lines_of, text_height, text_of
 from regcomments.tables.rows import figures
 from regcomments.tables.stream import CAPTION, NOTE
 from regcomments.tables.tolerances import DEFAULT, Tolerances
@@ -41,6 +41,8 @@ def fill(grid: Grid, items: Sequence[TextItem], tol: Tolerances = DEFAULT) -> Dr
     draft = peel(draft)
     rows, cols = {p.row for p in draft.filled}, {p.col for p in draft.filled}
     if len(rows) < 2 or len(cols) < 2 or len(draft.filled) < 3:
+        return None
+    if len(rows) == len(draft.filled):  # never two texts in a row: labels in a drawing
         return None
     return draft
 
@@ -84,28 +86,40 @@ def _without_row(draft: Draft, row: int) -> Draft:
 
 
 def stacked(draft: Draft, tol: Tolerances = DEFAULT) -> bool:
-    """Tell whether places hold several rows each: the grid has fewer lines than the table rows.
+    """Tell whether bands hold several rows each: the grid has fewer lines than the table rows.
 
-    So it is where figures stand below each other, and where lines end although the next word
-    would have fitted.
+    So it is where cells side by side have as many lines, and these are figures, or end although
+    the next word would have fitted. An address beside its one-line label is one row.
     """
-    fitting = breaks = 0
+    bands: dict[tuple[int, int], list[tuple[Place, list[Line]]]] = defaultdict(list)
     for place in draft.filled:
-        if len(place.words) < 2 or place.box is None:
-            continue
-        lines = lines_of(place.words, (), tol)
-        if len(lines) >= 3:
+        if place.box is not None:
+            bands[place.row, place.rows].append((place, lines_of(place.words, (), tol)))
+    fitting = breaks = 0
+    for (row, _), band in bands.items():
+        counts = [len(lines) for _, lines in band]
+        for place, lines in band:
+            n = len(lines)
+            if sum(abs(m - n) <= 0.2 * n for m in counts) < 2 or n < 2:
+                continue
             last = [figures(line.pieces[-1].text) for line in lines]
-            if sum(last) >= 0.7 * len(last):
+            if n >= 3 and sum(last) >= 0.7 * n:
                 return True
-        if place.row and place.rows == 1:
-            room = place.box.x1 - place.box.x0 - 2 * max(2.0, lines[0].box.x0 - place.box.x0)
-            for upper, lower in pairwise(lines):
-                word = lower.pieces[0].words[0]
-                need = word.x1 - word.x0 + 0.3 * (word.y1 - word.y0)
-                breaks += 1
-                fitting += upper.box.x1 - upper.box.x0 + need < room
+            if row and min(counts) == max(counts):
+                fits, ends = _free_breaks(place, lines)
+                fitting, breaks = fitting + fits, breaks + ends
     return breaks >= 3 and fitting >= 0.6 * breaks
+
+
+def _free_breaks(place: Place, lines: Sequence[Line]) -> tuple[int, int]:
+    """Line ends at which the next word would still have fitted, and all line ends."""
+    fits = 0
+    room = place.box.x1 - place.box.x0 - 2 * max(2.0, lines[0].box.x0 - place.box.x0)
+    for upper, lower in pairwise(lines):
+        word = lower.pieces[0].words[0]
+        need = word.x1 - word.x0 + 0.3 * (word.y1 - word.y0)
+        fits += upper.box.x1 - upper.box.x0 + need < room
+    return fits, len(lines) - 1
 
 
 def split_columns(place: Place, grid: Grid, tol: Tolerances = DEFAULT) -> list[Place]:

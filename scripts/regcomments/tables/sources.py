@@ -25,7 +25,10 @@ def page_items(
     width, height = box.width, box.height
     turn = _text_turn(page, words)
     rulings = rulings_of(page, tol)
-    items = [TextItem(w[0], w[1], w[2], w[3], w[4]) for w in words]
+    slanted = _slanted_lines(page, words)
+    items = [
+        TextItem(w[0], w[1], w[2], w[3], w[4]) for w in words if w[5:7] not in slanted
+    ]  # fmt: skip
     if turn:
         items = [
             TextItem(*turn_box((i.x0, i.y0, i.x1, i.y1), turn, width, height), i.text)
@@ -63,6 +66,27 @@ def _text_turn(page: pymupdf.Page, words: Sequence[Any]) -> Turn:
             angle = round(math.degrees(math.atan2(dy, dx)) / 90) % 4
             votes[(-angle) % 4] += len(line["spans"])
     return max(range(4), key=lambda k: votes[k])
+
+
+def _slanted_lines(page: pymupdf.Page, words: Sequence[Any]) -> set[tuple[int, int]]:
+    """Block and line numbers of text set aslant, as watermarks are.
+
+    The directions are asked for only when a long word is tall and no wider than high.
+    """
+    heights = sorted(w[3] - w[1] for w in words)
+    usual = heights[len(heights) // 2] if heights else 0.0
+    if not any(
+        len(w[4]) >= 3 and w[3] - w[1] > 2 * usual and w[2] - w[0] < 1.4 * (w[3] - w[1])
+        for w in words
+    ):
+        return set()
+    found = set()
+    for block in page.get_text("dict", flags=pymupdf.TEXTFLAGS_WORDS)["blocks"]:
+        for number, line in enumerate(block.get("lines", ())):
+            dx, dy = line["dir"]
+            if min(abs(dx), abs(dy)) > 0.05:
+                found.add((block["number"], number))
+    return found
 
 
 def _may_be_upside_down(words: Sequence[Any]) -> bool:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 
+from regcomments.tables.belief import believable
 from regcomments.tables.columns import Span, columns_of, place
 from regcomments.tables.draft import Draft, Place
 from regcomments.tables.heading import heading_lines, rows_from
@@ -13,7 +13,7 @@ from regcomments.tables.items import hull
 from regcomments.tables.lattice import Segment
 from regcomments.tables.lines import Line
 from regcomments.tables.prose import prose_pieces, wordy
-from regcomments.tables.rows import Row, between, figure_columns, figures, is_data, row_of
+from regcomments.tables.rows import Row, between, figure_columns, is_data, row_of
 from regcomments.tables.runs import runs_of, with_ends
 from regcomments.tables.tolerances import DEFAULT, Tolerances
 
@@ -26,7 +26,6 @@ NOTE = re.compile(
     re.IGNORECASE,
 )
 BULLET = re.compile(r"[•●○▪■□◦‣·*o\-–—\ue000-\uf8ff]|[(]?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)]")
-LEADER = re.compile(r"\.{4,}|(?:\. ){4,}|…{2,}|_{5,}")
 
 
 def columns_of_run(
@@ -102,47 +101,6 @@ def trim_ends(rows: list[Row], head: int, n_cols: int, tol: Tolerances = DEFAULT
     while len(rows) > 1 and stray(rows[0]) and 0 in rows[0].columns():
         rows = rows[1:]
     return rows
-
-
-def reads_as_prose(draft: Draft, tol: Tolerances = DEFAULT) -> bool:
-    """Tell whether the cells beside the first column are lines of running text."""
-    body = [" ".join(w.text for w in p.words) for p in draft.filled if p.col > 0]
-    if sum(len(t.split()) > tol.prose_words for t in body) > 0.3 * len(body):
-        return True
-    # Columns of print: many words a cell, no figures, lines that begin in mid-sentence.
-    numeric = sum(map(figures, body))
-    words = sum(len(t.split()) for t in body)
-    small = sum(t[:1].islower() for t in body)
-    return numeric < 0.15 * len(body) and (words >= 3.5 * len(body) or small >= 0.5 * len(body))
-
-
-def believable(draft: Draft, vouched: bool = False, tol: Tolerances = DEFAULT) -> bool:
-    """Tell whether an unruled draft is a table and not prose, a contents page or an address.
-
-    `vouched` says that a rule runs below its heading, which lets two rows of two cells pass.
-    """
-    if draft.n_rows < 2 or draft.n_cols < 2:
-        return False
-    texts = [(p, " ".join(w.text for w in p.words)) for p in draft.filled]
-    leaders = sum(bool(LEADER.search(t)) for _, t in texts)
-    if leaders >= 0.3 * draft.n_rows:
-        return False
-    body = [t for p, t in texts if p.col > 0]
-    if draft.n_rows == 2 and draft.n_cols == 2 and not vouched:
-        return False
-    per_row = Counter(p.row for p in draft.filled)
-    if sum(n >= 0.4 * draft.n_cols for n in per_row.values()) < 2:
-        return False
-    if not body or len(texts) < tol.fill_share * draft.n_rows * draft.n_cols:
-        return False
-    if reads_as_prose(draft, tol):
-        return False
-    numeric = sum(map(figures, body))
-    if vouched or numeric >= tol.figure_share * len(body):
-        return True
-    return (
-        draft.n_rows >= 3 and draft.n_cols >= 3 and len(texts) >= 0.6 * draft.n_rows * draft.n_cols
-    )
 
 
 def stream_tables(
