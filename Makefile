@@ -7,13 +7,16 @@ JOBS ?= $(shell nproc)
 DEMO_CONFIG := --config state=$(DEMO)/comments bib=$(DEMO)/bib.sqlite
 SNAKEMAKE := $(BIN)/snakemake --quiet host
 
-.PHONY: help setup setup-dev demo test lint format bench profiles lock clean
+.PHONY: help setup setup-slurm setup-dev demo test lint format bench profiles lock clean
 
 help: ## list the chores
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 20
 
 setup: ## make .venv with what the workflow needs
 	@$(PYTHON) scripts/make_venv.py .venv requirements.txt
+
+setup-slurm: ## the same and Snakemake's Slurm plugin
+	@$(PYTHON) scripts/make_venv.py .venv requirements-slurm.txt
 
 setup-dev: ## the same and what the tests need
 	@$(PYTHON) scripts/make_venv.py .venv requirements-dev.txt

@@ -1,6 +1,7 @@
 """Pin pyproject.toml's dependencies, with hashes and for every Python from 3.11, by uv.
 
-Writes requirements.txt (the workflow), requirements-dev.txt (and its tests). Needs network.
+Writes requirements.txt (the workflow), requirements-slurm.txt (and Slurm's plugin, which adds a
+third to Snakemake's start, so it has a file of its own), requirements-dev.txt (and the tests). Needs network.
 """
 
 import subprocess
@@ -10,8 +11,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 FILES = {
-    "requirements.txt": ["--extra", "slurm", "--extra", "s3"],
-    "requirements-dev.txt": ["--extra", "slurm", "--extra", "s3", "--extra", "dev"],
+    "requirements.txt": ["--extra", "s3"],
+    "requirements-slurm.txt": ["--extra", "s3", "--extra", "slurm"],
+    "requirements-dev.txt": ["--extra", "s3", "--extra", "slurm", "--extra", "dev"],
 }
 OPTIONS = ["--quiet", "--universal", "--python-version", "3.11", "--generate-hashes"]
 OPTIONS += ["--no-annotate", "--no-header", "--no-emit-index-url", "--no-emit-find-links"]
@@ -25,7 +27,7 @@ def main() -> int:
         subprocess.run([python, "-m", "pip", "install", "--quiet", "uv"], check=True)
         for name, extras in FILES.items():
             command = [str(Path(folder, "bin", "uv")), "pip", "compile", "pyproject.toml"]
-            # The dev set must agree with the first, so it is compiled under it.
+            # The larger sets must agree with the first, so they are compiled under it.
             under = ["--constraint", "requirements.txt"] if name != "requirements.txt" else []
             subprocess.run(
                 [*command, *extras, *OPTIONS, *under, "--output-file", name], cwd=ROOT, check=True

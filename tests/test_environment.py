@@ -25,7 +25,9 @@ def pins(name: str) -> dict[str, set[str]]:
     return found
 
 
-@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt"])
+@pytest.mark.parametrize(
+    "name", ["requirements.txt", "requirements-slurm.txt", "requirements-dev.txt"]
+)
 def test_every_requirement_has_hashes_and_no_address(name):
     text = (ROOT / name).read_text()
     blocks = re.split(r"\n(?=[A-Za-z0-9])", text)
@@ -34,8 +36,9 @@ def test_every_requirement_has_hashes_and_no_address(name):
     assert "://" not in text
 
 
-def test_dev_requirements_agree_with_the_workflow_s():
-    dev = pins("requirements-dev.txt")
+@pytest.mark.parametrize("name", ["requirements-slurm.txt", "requirements-dev.txt"])
+def test_larger_sets_agree_with_the_workflow_s(name):
+    dev = pins(name)
     for name, versions in pins("requirements.txt").items():
         assert dev[name] == versions, name
 
@@ -44,7 +47,7 @@ def test_conda_environment_agrees_with_the_requirements():
     environment = yaml.safe_load((ROOT / "environment.yml").read_text())
     (pip,) = [item["pip"] for item in environment["dependencies"] if isinstance(item, dict)]
     conda = dict(line.split("==") for line in pip)
-    locked = pins("requirements.txt")
+    locked = pins("requirements-slurm.txt")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
     wanted = [*project["dependencies"], *extras["slurm"], *extras["s3"]]
