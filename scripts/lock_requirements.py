@@ -1,7 +1,8 @@
 """Pin pyproject.toml's dependencies, with hashes and for every Python from 3.11, by uv.
 
 Writes requirements.txt (the workflow), requirements-slurm.txt (and Slurm's plugin, which adds a
-third to Snakemake's start, so it has a file of its own), requirements-dev.txt (and the tests). Needs network.
+third to Snakemake's start, so it has a file of its own), requirements-dev.txt (and the tests).
+Needs a network.
 """
 
 import subprocess
