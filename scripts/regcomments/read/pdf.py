@@ -14,7 +14,7 @@ from regcomments.grade import judge_document
 from regcomments.read.members import read_parts
 from regcomments.read.options import ReadOptions
 from regcomments.read.pagefacts import PageFacts, measure
-from regcomments.read.pdf_forms import Markup, has_markup, markup_of, place
+from regcomments.read.pdf_forms import Markup, annotation_kinds, markup_of, place
 from regcomments.read.pdf_layout import page_text
 from regcomments.read.pdf_lines import lines_of, text_page
 from regcomments.read.pdf_members import document_parts
@@ -36,12 +36,13 @@ _VIEWER = re.compile(r"(?i)adobe|acrobat|please wait|\bpdf (reader|viewer|portfo
 
 @dataclass(frozen=True)
 class _Read:
-    """One page as read: text, facts (None when the page is damaged), what was left out."""
+    """One page as read: text, facts (None when it is damaged), what was left out, pinned files."""
 
     text: str
     facts: PageFacts | None
     hidden: int = 0
     repeated: int = 0
+    pins: bool = False
     error: str = ""
 
 
@@ -63,7 +64,8 @@ def read_pdf(path: Path, options: ReadOptions) -> Document:
         if all(page.facts is None for page in read):
             raise UnreadableError(Status.FAILED, Reason.CORRUPT, read[0].error)
         _refuse_placeholder(document, read)
-        members, warnings = read_parts(document_parts(document), options)
+        pinned = [number for number, page in enumerate(read) if page.pins]
+        members, warnings = read_parts(document_parts(document, pinned), options)
         reason = _portfolio_reason(document, read, members)
         return Document(
             kind="pdf",
@@ -81,10 +83,10 @@ def _read_page(
 ) -> _Read:
     try:
         page = document[number]
-        marked = has_markup(page)
-        textpage = text_page(page, contents_only=marked)
+        kinds = annotation_kinds(page)
+        textpage = text_page(page, contents_only=bool(kinds))
         seen = visible_lines(lines_of(textpage, page), _image_boxes(page), _ink_finder(page))
-        markup = markup_of(page) if marked else Markup()
+        markup = markup_of(page) if kinds else Markup()
         lines = place(seen.lines, markup.entries) if markup.entries else seen.lines
         plain = text = "\n\n".join([page_text(lines), *markup.notes]).strip()
         # A table is made of all words in its box, so of hidden ones too: then none is made.
@@ -92,7 +94,9 @@ def _read_page(
             tabled = with_tables(page, lines, textpage, markup.entries)
             if tabled is not lines:
                 text = "\n\n".join([page_text(tabled), *markup.notes]).strip()
-        return _Read(text, measure(page, plain, textpage, pictures), seen.hidden, seen.repeated)
+        facts = measure(page, plain, textpage, pictures)
+        pins = pymupdf.PDF_ANNOT_FILE_ATTACHMENT in kinds
+        return _Read(text, facts, seen.hidden, seen.repeated, pins)
     except MemoryError:
         raise
     except MUPDF_ERRORS as error:

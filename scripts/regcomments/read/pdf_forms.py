@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import pymupdf
-from pymupdf import mupdf
 
 from regcomments.read.pdf_layout import clean
 from regcomments.read.pdf_line import Line
 from regcomments.read.pdf_lines import TEXT_FLAGS
+from regcomments.read.pdf_open import MUPDF_ERRORS
 
 _INVISIBLE = pymupdf.PDF_ANNOT_IS_HIDDEN | pymupdf.PDF_ANNOT_IS_NO_VIEW
 # Annotations that lie on the page as text; the contents of all others are remarks about it.
@@ -22,7 +22,7 @@ _TICKED = "[x]"
 # How far (em) a label may end left of its field, or its bottom lie above it.
 _REACH_LEFT, _REACH_ABOVE = 20.0, 1.6
 _ENTRY_SIZE = 12.0  # points; type size of an entry that stands in no row
-_ANNOTS_PER_PAGE = 3000  # a page of the largest real form holds some 600 fields
+_ANNOTS_PER_PAGE = 2000  # a page of the largest real form holds some 600 fields
 
 
 @dataclass(frozen=True)
@@ -42,9 +42,9 @@ class Markup:
     notes: list[str] = field(default_factory=list)
 
 
-def has_markup(page: pymupdf.Page) -> bool:
-    """Tell whether `page` has an annotation or field other than links and popups."""
-    return any(kind not in _SILENT for _, kind, _ in page.annot_xrefs())
+def annotation_kinds(page: pymupdf.Page) -> frozenset[int]:
+    """Return the kinds (PyMuPDF's PDF_ANNOT_… numbers) of the annotations of `page`, no links."""
+    return frozenset(kind for _, kind, _ in page.annot_xrefs()) - _SILENT
 
 
 def markup_of(page: pymupdf.Page) -> Markup:
@@ -64,7 +64,9 @@ def markup_of(page: pymupdf.Page) -> Markup:
                     continue
                 entry = _typed(note, matrix) if kind in _TYPED | _DRAWN else None
                 _remark(note, kind, entry, found.notes)
-        except (RuntimeError, ValueError, AttributeError, TypeError, mupdf.FzErrorBase):
+        except MemoryError:
+            raise
+        except MUPDF_ERRORS:
             continue  # one broken annotation costs itself only
         if entry is not None and entry.text:
             found.entries.append(entry)
@@ -189,7 +191,9 @@ def _appearance(annot: pymupdf.Annot | None) -> str:
         return ""
     try:
         return clean(annot.get_textpage(flags=TEXT_FLAGS).extractText()).strip()
-    except (RuntimeError, ValueError, mupdf.FzErrorBase):
+    except MemoryError:
+        raise
+    except MUPDF_ERRORS:
         return ""  # no appearance to read: the value speaks for itself
 
 

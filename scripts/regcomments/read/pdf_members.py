@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pymupdf
@@ -22,14 +22,19 @@ def parts(path: Path) -> Iterator[Part]:
         document.close()
 
 
-def document_parts(document: pymupdf.Document) -> Iterator[Part]:
+def document_parts(
+    document: pymupdf.Document, pinned: Iterable[int] | None = None
+) -> Iterator[Part]:
     """Return the files embedded in `document`, first those of its name tree, then pinned ones.
 
+    `pinned` are the pages, from 0, that have files pinned to them; None when nobody has looked.
     Sizes are those declared, in bytes; `load` works while the document is open.
     """
     names = NameBook()
     try:
         count = document.embfile_count()
+    except MemoryError:
+        raise
     except MUPDF_ERRORS:
         count = 0
     for index in range(count):
@@ -38,6 +43,8 @@ def document_parts(document: pymupdf.Document) -> Iterator[Part]:
             info = document.embfile_info(index)
             raw = info.get("ufilename") or info.get("filename") or info.get("name")
             size = info.get("length")
+        except MemoryError:
+            raise
         except MUPDF_ERRORS:
             pass  # `load` will fail as well, and say so
         yield Part(
@@ -45,7 +52,9 @@ def document_parts(document: pymupdf.Document) -> Iterator[Part]:
             lambda index=index: document.embfile_get(index),
             size if isinstance(size, int) and size > 0 else None,
         )
-    for page_number in range(min(document.page_count, _PAGES_SEARCHED)):
+    if pinned is None:
+        pinned = range(min(document.page_count, _PAGES_SEARCHED))
+    for page_number in pinned:
         yield from _pinned(document, page_number, names)
 
 
@@ -55,6 +64,8 @@ def _pinned(document: pymupdf.Document, page_number: int, names: NameBook) -> It
         xrefs = [
             x for x, kind, _ in page.annot_xrefs() if kind == pymupdf.PDF_ANNOT_FILE_ATTACHMENT
         ]
+    except MemoryError:
+        raise
     except MUPDF_ERRORS:
         return
     for xref in xrefs:
@@ -66,5 +77,7 @@ def _pinned(document: pymupdf.Document, page_number: int, names: NameBook) -> It
                 annot.get_file,
                 info.get("size") if (info.get("size") or -1) > 0 else None,
             )
+        except MemoryError:
+            raise
         except MUPDF_ERRORS:
             continue

@@ -7,24 +7,13 @@ import re
 from pathlib import Path
 
 import pymupdf
-from pymupdf import mupdf
 
 from regcomments.records import UnreadableError
 from regcomments.status import Reason, Status
 
-# What MuPDF and its Python layer raise on damaged files.
-MUPDF_ERRORS = (
-    RuntimeError,
-    ValueError,
-    AssertionError,
-    IndexError,
-    KeyError,
-    TypeError,
-    AttributeError,
-    UnicodeError,
-    OverflowError,
-    mupdf.FzErrorBase,
-)
+# PyMuPDF raises every kind of exception on damaged files, Exception itself among them. MemoryError
+# is not the file's fault alone, so those who catch this let it through first.
+MUPDF_ERRORS = Exception
 
 # Security handlers that ask a licence server: Microsoft IRM, Adobe LiveCycle, FileOpen, Adobe DRM.
 _RIGHTS_HANDLER = re.compile(
@@ -42,6 +31,8 @@ def open_pdf(path: Path) -> pymupdf.Document:
     pymupdf.TOOLS.reset_mupdf_warnings()
     try:
         document = pymupdf.open(path, filetype="pdf")
+    except MemoryError:
+        raise
     except MUPDF_ERRORS as error:
         if _foreign_security(path):
             raise UnreadableError(
@@ -68,6 +59,8 @@ def _check(document: pymupdf.Document, path: Path) -> None:
         locked = document.is_encrypted and not document.authenticate("")
         pages = 0 if locked else document.page_count
         repaired = document.is_repaired
+    except MemoryError:
+        raise
     except MUPDF_ERRORS as error:
         raise UnreadableError(Status.FAILED, Reason.CORRUPT, one_line(error)) from error
     if locked:

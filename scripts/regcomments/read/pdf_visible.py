@@ -17,6 +17,7 @@ _SHADOW = 0.35
 _COVERED = 0.5
 # A bucket of lines by height is so many points high.
 _BUCKET = 8.0
+_CELL = 8.0  # points; most shadows move by less, so one cell and its neighbours are looked at
 
 
 @dataclass(frozen=True)
@@ -41,64 +42,78 @@ def visible_lines(
     doubles it, and over blank paper nobody sees it: both go.
     """
     if not any(line.marks for line in lines):
-        shown = _without_shadows(lines)
-        dropped = len(shown) < len(lines)
-        return Visible(shown, 0, _length(lines) - _length(shown) if dropped else 0)
-    shown = _without_shadows([line for line in lines if not line.marks & HIDDEN])
-    repeated = _length(lines, exclude=HIDDEN) - _length(shown)
-    keep = {id(line) for line in shown}
-    hidden = 0
-    ask: list[Line] = []
-    boxes = [] if all(not line.marks & HIDDEN for line in lines) else list(images())
-    index = _index(line for line in shown if not line.marks)
-    layer: list[Line] = []
-    for line in lines:
+        kept = _without_shadows(lines, range(len(lines)))
+        if len(kept) == len(lines):
+            return Visible(lines)
+        shown = [lines[k] for k in kept]
+        return Visible(shown, 0, _length(lines) - _length(shown))
+    keep: set[int] = set()
+    layer: list[int] = []  # invisible text over pictures
+    ask: list[int] = []
+    hidden = repeated = 0
+    drawn = [k for k, line in enumerate(lines) if not line.marks & (HIDDEN | TINY)]
+    once = _without_shadows(lines, drawn)
+    repeated += _length(lines[k] for k in drawn) - _length(lines[k] for k in once)
+    index = _index(lines[k] for k in once if not lines[k].marks)
+    for k in once:
+        (ask.append if lines[k].marks & WHITE else keep.add)(k)
+    boxes = list(images()) if any(line.marks & HIDDEN for line in lines) else []
+    for k, line in enumerate(lines):
         if line.marks & TINY:
-            keep.discard(id(line))
             hidden += len(line.text)
         elif line.marks & HIDDEN:
             if _share_under(line, index) > _COVERED:
                 repeated += len(line.text)
             elif any(_overlap(line, box) > _COVERED * _area(line) for box in boxes):
-                layer.append(line)
+                layer.append(k)
             else:
-                ask.append(line)
-        elif line.marks & WHITE and id(line) in keep:
-            ask.append(line)
-    keep.update(id(line) for line in _without_shadows(layer))
-    for line, ink in zip(ask, has_ink([line[1:5] for line in ask]) if ask else (), strict=True):
+                ask.append(k)
+    read = _without_shadows(lines, layer)
+    keep.update(read)
+    repeated += _length(lines[k] for k in layer) - _length(lines[k] for k in read)
+    answers = has_ink([lines[k][1:5] for k in ask]) if ask else ()
+    for k, ink in zip(ask, answers, strict=True):
         if ink:
-            keep.add(id(line))
+            keep.add(k)
         else:
-            keep.discard(id(line))
-            hidden += len(line.text)
-    return Visible([line for line in lines if id(line) in keep], hidden, repeated)
+            hidden += len(lines[k].text)
+    return Visible([lines[k] for k in sorted(keep)], hidden, repeated)
 
 
-def _length(lines: Iterable[Line], exclude: int = 0) -> int:
-    return sum(len(line.text) for line in lines if not line.marks & exclude)
+def _length(lines: Iterable[Line]) -> int:
+    return sum(len(line.text) for line in lines)
 
 
-def _without_shadows(lines: Sequence[Line]) -> Sequence[Line]:
-    """Return `lines` without those that repeat an earlier one at nearly the same place."""
-    if len({line.text for line in lines}) == len(lines):
-        return lines
-    seen: dict[str, list[Line]] = defaultdict(list)
-    kept: list[Line] = []
-    for line in lines:
-        text = line.text
+def _without_shadows(lines: Sequence[Line], chosen: Sequence[int]) -> Sequence[int]:
+    """Return `chosen` without the lines that repeat an earlier one at nearly the same place."""
+    if len({lines[k].text for k in chosen}) == len(chosen):
+        return chosen
+    # By text and place in a grid of cells as large as a shadow may move, so that ten thousand
+    # full stops are not compared with each other.
+    seen: dict[tuple[str, int, int], list[Line]] = defaultdict(list)
+    kept: list[int] = []
+    for k in chosen:
+        line = lines[k]
         near = _SHADOW * line.size
-        for other in seen[text]:
-            if (
-                abs(other.x0 - line.x0) <= near
-                and abs(other.y0 - line.y0) <= near
-                and abs(other.x1 - line.x1) <= 2 * near
-            ):
-                break
-        else:
-            seen[text].append(line)
-            kept.append(line)
-    return kept if len(kept) < len(lines) else lines
+        column, row = int(line.x0 // _CELL), int(line.y0 // _CELL)
+        reach = range(-int(near // _CELL) - 1, int(near // _CELL) + 2)
+        if not any(
+            _is_shadow(line, other, near)
+            for i in reach
+            for j in reach
+            for other in seen.get((line.text, column + i, row + j), ())
+        ):
+            seen[line.text, column, row].append(line)
+            kept.append(k)
+    return kept
+
+
+def _is_shadow(line: Line, other: Line, near: float) -> bool:
+    return (
+        abs(other.x0 - line.x0) <= near
+        and abs(other.y0 - line.y0) <= near
+        and abs(other.x1 - line.x1) <= 2 * near
+    )
 
 
 def _index(lines: Iterable[Line]) -> dict[int, list[Line]]:
