@@ -236,6 +236,40 @@ def test_many_and_large_attachments_are_bounded(tmp_path: Path) -> None:
     assert [m.result.reason for m in document.members[3:]] == [Reason.TOO_LARGE] * 6
 
 
+def test_a_bomb_inside_costs_only_itself(tmp_path: Path) -> None:
+    inner = save(tmp_path / "inner.pdf", write("x")).read_bytes()
+    path = portfolio(
+        tmp_path / "a.pdf",
+        LETTER,
+        {"bomb.pdf": bytes(30_000_000), "b.pdf": inner},
+        collection=False,
+    )
+    data = path.read_bytes().replace(b"/Size 30000000", b"/Size       30")
+    path.write_bytes(data)
+    assert len(data) < 100_000
+    results = [m.result for m in read_pdf(path, with_members(max_member_bytes=1_000_000)).members]
+    assert [r.reason for r in results] == [Reason.TOO_LARGE, None]
+    assert "unpacks to more than 1000000 bytes" in results[0].error
+
+
+def test_members_in_the_branches_of_a_name_tree(tmp_path: Path) -> None:
+    inner = save(tmp_path / "inner.pdf", write("In a branch.")).read_bytes()
+    path = portfolio(tmp_path / "a.pdf", LETTER, {"b.pdf": inner}, collection=False)
+    with pymupdf.open(path) as made:
+        catalog = made.pdf_catalog()
+        leaf = made.get_new_xref()
+        made.update_object(
+            leaf,
+            "<< /Limits [(b) (b)] /Names "
+            + made.xref_get_key(catalog, "Names/EmbeddedFiles/Names")[1]
+            + " >>",
+        )
+        made.xref_set_key(catalog, "Names", f"<< /EmbeddedFiles << /Kids [{leaf} 0 R] >> >>")
+        made.save(tmp_path / "tree.pdf")
+    members = read_pdf(tmp_path / "tree.pdf", with_members()).members
+    assert [(m.name, m.result.text) for m in members] == [("b.pdf", "In a branch.")]
+
+
 def test_a_file_pinned_to_a_page_is_a_member(tmp_path: Path) -> None:
     inner = save(tmp_path / "inner.pdf", write("Pinned text.")).read_bytes()
     path = save(

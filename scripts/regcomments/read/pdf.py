@@ -65,7 +65,9 @@ def read_pdf(path: Path, options: ReadOptions) -> Document:
             raise UnreadableError(Status.FAILED, Reason.CORRUPT, read[0].error)
         _refuse_placeholder(document, read)
         pinned = [number for number, page in enumerate(read) if page.pins]
-        members, warnings = read_parts(document_parts(document, pinned), options)
+        members, warnings = read_parts(
+            document_parts(document, pinned, options.max_member_bytes), options
+        )
         reason = _portfolio_reason(document, read, members)
         return Document(
             kind="pdf",
