@@ -108,11 +108,11 @@ def _stream(specification: mupdf.PdfObj) -> mupdf.PdfObj:
 def _unpack(stream: mupdf.PdfObj, limit: int) -> bytes:
     if not mupdf.pdf_is_stream(stream):
         raise UnreadableError(Status.FAILED, Reason.CORRUPT, "the embedded file has no content")
-    # MuPDF stops there and marks the data as cut; a damaged stream is cut too, and what came out
-    # of it may still be read.
-    buffer, cut = mupdf.fz_read_best(mupdf.pdf_open_stream(stream), _FIRST_READ, limit)
+    # MuPDF stops at the limit or at 100 MiB, whichever is more, and what a damaged stream gave
+    # before it broke may still be read: so the answer that it was cut short is not asked for.
+    buffer, _ = mupdf.fz_read_best(mupdf.pdf_open_stream(stream), _FIRST_READ, limit)
     data = buffer.fz_buffer_extract()
-    if cut and len(data) >= limit:
+    if len(data) > limit:
         detail = f"unpacks to more than {limit} bytes"
         raise UnreadableError(Status.FAILED, Reason.TOO_LARGE, detail)
     return data
