@@ -20,9 +20,12 @@ _SHORT_WORDS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Piece:
-    """A run of items on one line without a wide gap inside, in reading order."""
+    """A run of items on one line without a wide gap inside, in reading order.
+
+    Pieces are compared by identity: they are put into sets, and hashing all their words is dear.
+    """
 
     box: Box
     words: tuple[TextItem, ...]
@@ -33,7 +36,7 @@ class Piece:
         return " ".join(word.text for word in self.words)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Line:
     """The pieces of one line from left to right."""
 

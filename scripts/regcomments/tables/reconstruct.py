@@ -79,12 +79,13 @@ def page_drafts(page: PageItems, tol: Tolerances = DEFAULT) -> list[Draft]:
     )
 
 
-def _outside(items: Sequence[TextItem], boxes: Sequence[Box]) -> list[TextItem]:
-    return [
-        i
-        for i in items
-        if not any(b.holds((i.x0 + i.x1) / 2, (i.y0 + i.y1) / 2, 1.0) for b in boxes)
-    ]
+def _outside(items: list[TextItem], boxes: Sequence[Box]) -> list[TextItem]:
+    for box in boxes:
+        x0, y0, x1, y1 = 2 * box.x0 - 2, 2 * box.y0 - 2, 2 * box.x1 + 2, 2 * box.y1 + 2
+        items = [
+            i for i in items if not (x0 <= i[0] + i[2] <= x1 and y0 <= i[1] + i[3] <= y1)
+        ]  # fmt: skip
+    return items
 
 
 def _share(a: Box, b: Box) -> float:

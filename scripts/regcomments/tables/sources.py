@@ -102,19 +102,34 @@ def _may_be_upside_down(words: Sequence[Any]) -> bool:
 
 
 def rulings_of(page: pymupdf.Page, tol: Tolerances = DEFAULT) -> list[Ruling]:
-    """Return the drawn lines and the edges of coloured boxes; none of a page of heavy drawing."""
-    paths = [box for kind, box in page.get_bboxlog() if kind.endswith("path")]
-    if not paths or len(paths) > tol.max_paths:
-        return []
-    thick = tol.rule_thick_pt
-    if all(min(b[2] - b[0], b[3] - b[1]) <= thick for b in paths):
-        return [Ruling(*b) for b in paths]
+    """Return the drawn lines and the edges of coloured boxes; none of a page of heavy drawing.
+
+    Raises what a damaged path raises. Paths are taken one by one as MuPDF draws them: a list of
+    those of a map would fill the memory, and asking for their count first costs more.
+    """
     out: list[Ruling] = []
     fills: list[tuple[float, float, float, float]] = []
-    for path in page.get_cdrawings():
-        _take_path(path, thick, out, fills)
+    faults: list[Exception] = []
+    count = 0
+
+    def take(path: dict[str, Any]) -> None:
+        nonlocal count
+        count += 1
+        if count > tol.max_paths or faults:
+            return
+        try:
+            _take_path(path, tol.rule_thick_pt, out, fills)
+        # An exception that leaves a callback ends the process (seen with PyMuPDF 1.28).
+        except Exception as fault:
+            faults.append(fault)
+
+    page.get_cdrawings(callback=take)
+    if faults:
+        raise faults[0]
+    if count > tol.max_paths:
+        return []
     for box in _outermost(fills):
-        out.extend(_edges(box, thick))
+        out.extend(_edges(box, tol.rule_thick_pt))
     return out
 
 

@@ -47,6 +47,8 @@ class Tolerances:
     clip_h: float = 1.3
     # A piece is a merged heading when this share of the lines near it have two pieces below it.
     span_vote: float = 0.4
+    # So many lines vote on merged headings; more change nothing on the ICDAR pages.
+    voters: int = 30
     # This share of the lines may run across a white corridor without closing it.
     bridge_share: float = 0.08
     # A cell of more words than this reads as prose.
