@@ -6,7 +6,7 @@ import io
 import zipfile
 from email.message import EmailMessage
 
-from ole_files import message_file, powerpoint_file, word_file
+from ole_files import excel_file, message_file, powerpoint_file, word_file
 from PIL import Image, ImageDraw
 
 LETTER = "The hospital association supports the proposed rule on outpatient payment."
@@ -208,6 +208,7 @@ def samples() -> dict[str, bytes]:
         "a.rtf": rb"{\rtf1\ansi{\fonttbl{\f0 Arial;}}\pard " + LETTER.encode() + rb"\par}",
         "a.doc": word_file(LETTER + "\r"),
         "a.ppt": powerpoint_file((("Outpatient payment", LETTER),)),
+        "a.xls": excel_file([["Year", "Note"], [2024, LETTER]]),
         "a.msg": message_file({0x37: "Our comment", 0x1000: LETTER}),
         "a.eml": message(),
         "a.zip": zipped({"letter.txt": LETTER}),

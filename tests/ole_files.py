@@ -100,33 +100,41 @@ def word_file(
     encrypted: bool = False,
     rows: tuple[int, ...] = (),
     headings: tuple[int, ...] = (),
+    inside: tuple[int, ...] = (),
+    extra: dict[str, bytes] | None = None,
 ) -> bytes:
     """Return a Word 97 file with `text` as its main story, paragraphs ending in a carriage return.
 
     `rows` are the positions of characters that end a table row, `headings` those that end a
-    paragraph in the style Heading 1; `\\x07` ends a cell.
+    paragraph in the style Heading 1; `\\x07` ends a cell; `inside` are the ends of
+    other paragraphs in cells. `extra` are further streams.
     """
     main = bytearray(2048)
     struct.pack_into(
         "<HHHHHH", main, 0, 0xA5EC, 193, 0, 0, 0, 0x0200 | (0x0100 if encrypted else 0)
     )
-    struct.pack_into("<i", main, 0x4C, len(text))
     raw = text.encode("utf-16-le")
+    struct.pack_into("<i", main, 0x4C, len(raw) // 2)
     start = len(main)
     main += raw + bytes(-len(raw) % 512)
-    page = _paragraph_page(text, start, rows, headings)
+    page = _paragraph_page(text, start, rows, headings, inside)
     number = len(main) // 512
     main += page
-    pieces = struct.pack("<II", 0, len(text)) + struct.pack("<HIH", 0, start, 0)
+    pieces = struct.pack("<II", 0, len(raw) // 2) + struct.pack("<HIH", 0, start, 0)
     table = b"\x02" + struct.pack("<I", len(pieces)) + pieces
     struct.pack_into("<II", main, 0x1A2, 0, len(table))
     bins = struct.pack("<III", start, start + len(raw), number)
     struct.pack_into("<II", main, 0x102, len(table), len(bins))
-    return ole_file({"WordDocument": bytes(main), "1Table": table + bins})
+    streams = {"WordDocument": bytes(main), "1Table": table + bins}
+    return ole_file({**streams, **(extra or {})})
 
 
 def _paragraph_page(
-    text: str, start: int, rows: tuple[int, ...], headings: tuple[int, ...]
+    text: str,
+    start: int,
+    rows: tuple[int, ...],
+    headings: tuple[int, ...],
+    inside: tuple[int, ...],
 ) -> bytes:
     ends = [at for at, char in enumerate(text) if char in "\r\x07"]
     page = bytearray(512)
@@ -135,7 +143,7 @@ def _paragraph_page(
     struct.pack_into(f"<{len(bounds)}I", page, 0, *bounds)
     for at, end in enumerate(ends):
         style = 1 if end in headings else 0
-        codes = b"\x16\x24\x01" if text[end] == "\x07" else b""
+        codes = b"\x16\x24\x01" if text[end] == "\x07" or end in inside else b""
         codes += b"\x17\x24\x01" if end in rows else b""
         body = struct.pack("<H", style) + codes
         body += bytes(-len(body) % 2 + 1)  # with its length byte an even number
@@ -212,3 +220,28 @@ def powerpoint_file(slides: tuple[tuple[str, ...], ...]) -> bytes:
 
 def _record(kind: int, content: bytes, *, container: bool = False) -> bytes:
     return struct.pack("<HHI", 0xF if container else 0, kind, len(content)) + content
+
+
+def excel_file(rows: list[list[str | float]], *, locked: bool = False) -> bytes:
+    """Return an Excel 97 file with one sheet; `locked` says that a password is asked for."""
+    globals_begin = _biff(0x0809, struct.pack("<HHHHII", 0x0600, 5, 0, 0, 0, 0x06))
+    if locked:
+        globals_begin += _biff(0x002F, struct.pack("<HHH", 0, 0x1234, 0x5678))
+    name = b"Costs"
+    end = _biff(0x000A, b"")
+    place = len(globals_begin) + 4 + 8 + len(name) + len(end)
+    listing = _biff(0x0085, struct.pack("<IHBB", place, 0, len(name), 0) + name)
+    sheet = _biff(0x0809, struct.pack("<HHHHII", 0x0600, 0x10, 0, 0, 0, 0x06))
+    for row, cells in enumerate(rows):
+        for column, value in enumerate(cells):
+            if isinstance(value, str):
+                raw = value.encode("latin-1")
+                body = struct.pack("<HHHHB", row, column, 0, len(raw), 0) + raw
+                sheet += _biff(0x0204, body)
+            else:
+                sheet += _biff(0x0203, struct.pack("<HHHd", row, column, 0, value))
+    return ole_file({"Workbook": globals_begin + listing + end + sheet + end})
+
+
+def _biff(kind: int, content: bytes) -> bytes:
+    return struct.pack("<HH", kind, len(content)) + content

@@ -17,6 +17,7 @@ _KINDS = {
     "a.rtf": Kind.RTF,
     "a.doc": Kind.DOC,
     "a.ppt": Kind.PPT,
+    "a.xls": Kind.XLS,
     "a.msg": Kind.MSG,
     "a.eml": Kind.EML,
     "a.zip": Kind.ZIP,

@@ -53,7 +53,8 @@ _READERS = {
     Kind.IMAGE: ("pictures", "read_picture"),
     Kind.PPTX: ("slides", "read_slides"),
     **dict.fromkeys((Kind.ODT, Kind.ODS, Kind.ODP), ("opendocument", "read_opendocument")),
-    **dict.fromkeys((Kind.XLSX, Kind.XLS), ("sheets", "read_sheets")),
+    Kind.XLSX: ("xlsx", "read_xlsx"),
+    Kind.XLS: ("xls", "read_xls"),
 }
 # Containers: module with parts(path) -> Iterator[Part], the documents inside under unique names.
 _CONTAINERS = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 MAX_SPAN = 100  # columns or rows that one cell may span; pages in the wild say 65535
@@ -25,6 +25,18 @@ def pipe_table(rows: Iterable[Sequence[str]]) -> str:
     lines = [
         "| " + " | ".join(row[at] if at < len(row) else "" for at in used) + " |" for row in grid
     ]
+    if lines:
+        lines.insert(1, "|" + " --- |" * len(used))
+    return "\n".join(lines)
+
+
+def pipe_grid(rows: Sequence[Mapping[int, str]]) -> str:
+    """Return rows of cells, each a text fit for a cell by its column, as a pipe table.
+
+    Columns that no row uses are left out, however far apart the others lie.
+    """
+    used = sorted({column for cells in rows for column in cells})
+    lines = ["| " + " | ".join(cells.get(at, "") for at in used) + " |" for cells in rows]
     if lines:
         lines.insert(1, "|" + " --- |" * len(used))
     return "\n".join(lines)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lxml import etree
 
-from regcomments.read.flow import cell_text
+from regcomments.read.flow import cell_text, pipe_grid
 from regcomments.read.number_format import BUILT_IN, show
 from regcomments.read.options import ReadOptions
 from regcomments.read.word_package import Package, open_package
@@ -46,9 +46,12 @@ def read_xlsx(path: Path, options: ReadOptions) -> Document:
     """Return the sheets of the workbook at `path` as pipe tables, each headed by its name.
 
     Numbers are shown in their format, dates in ISO form. Hidden sheets are read and named as
-    such; comments and text boxes stand below their sheet. Raises UnreadableError.
+    such; comments and text boxes stand below their sheet. Raises UnreadableError: no_reader for
+    the binary form (xlsb), encrypted, corrupt, too_large.
     """
     package = open_package(path)
+    if package.has("xl/workbook.bin"):
+        raise UnreadableError(Status.UNSUPPORTED, Reason.NO_READER, "xlsb")
     main = _main(package)
     root = package.root(main)
     if root is None:
@@ -88,11 +91,6 @@ def picture(path: Path, number: int) -> bytes:
         if found.number == number:
             return package.read(found.use.part)
     raise LookupError(f"no picture {number} in {path.name}")
-
-
-def is_binary(path: Path) -> bool:
-    """Whether the package holds the binary form (xlsb), which isn't XML."""
-    return open_package(path).has("xl/workbook.bin")
 
 
 def _main(package: Package) -> str:
@@ -170,11 +168,7 @@ def _table(data: bytes, book: _Book, budget: _Budget) -> str:
             rows.append(cells)
         if budget.left <= 0:
             break
-    used = sorted({column for cells in rows for column in cells})
-    lines = ["| " + " | ".join(cells.get(at, "") for at in used) + " |" for cells in rows]
-    if lines:
-        lines.insert(1, "|" + " --- |" * len(used))
-    return "\n".join(lines)
+    return pipe_grid(rows)
 
 
 def _cells(row: etree._Element, book: _Book) -> Iterator[tuple[int, str]]:
