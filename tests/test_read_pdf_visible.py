@@ -133,6 +133,8 @@ COVER = (0.0, 80.0, 300.0, 130.0)
         ([A, line("a1pha", 11, 101, HIDDEN)], [], [], ["alpha"], 0, 5),
         ([line("scan", 10, 100, HIDDEN)], [COVER], [], ["scan"], 0, 0),
         ([line("scan", 10, 100, HIDDEN)] * 2, [COVER], [], ["scan"], 0, 4),
+        ([line("lost", 10, 100, HIDDEN)], [], [], ["lost"], 0, 0),
+        ([line("white", 10, 100, WHITE)], [], [False], [], 5, 0),
         ([A, line("white", 10, 140, WHITE)], [], [False], ["alpha"], 5, 0),
         ([A, line("white", 10, 140, WHITE)], [], [True], ["alpha", "white"], 0, 0),
         ([A, line("small", 10, 140, TINY)], [COVER], [], ["alpha"], 5, 0),

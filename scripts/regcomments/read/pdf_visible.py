@@ -38,8 +38,8 @@ def visible_lines(
 
     `images` gives the boxes of the page's pictures, `has_ink` tells for each box whether the
     page shows anything there; both are asked only when some line is in doubt. Invisible text
-    over a picture is kept: it is the OCR layer of a scan. Invisible text over visible text
-    doubles it, and over blank paper nobody sees it: both go.
+    over a picture is kept: it is the OCR layer of a scan; likewise if there is no other text.
+    Invisible text over visible text doubles it, and over blank paper nobody sees it: both go.
     """
     if not any(line.marks for line in lines):
         kept = _without_shadows(lines, range(len(lines)))
@@ -71,6 +71,9 @@ def visible_lines(
     read = _without_shadows(lines, layer)
     keep.update(read)
     repeated += _length(lines[k] for k in layer) - _length(lines[k] for k in read)
+    if not keep and not any(lines[k].marks & WHITE for k in ask):
+        # Nothing but invisible text: the layer of a scan whose picture is lost.
+        return Visible([lines[k] for k in ask], hidden, repeated)
     answers = has_ink([lines[k][1:5] for k in ask]) if ask else ()
     for k, ink in zip(ask, answers, strict=True):
         if ink:
