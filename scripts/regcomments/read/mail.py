@@ -122,7 +122,7 @@ def _take_apart(message: Message) -> _Content:
             continue
         elif kind in ("application/pkcs7-mime", "application/x-pkcs7-mime"):
             content.locked = True
-        elif kind.startswith("text/") and not _is_attachment(part):
+        elif kind.startswith(("text/", "multipart/")) and not _is_attachment(part):
             _add_body(part, content)
         else:
             content.attachments.append((part, _is_inline_picture(part)))
@@ -208,8 +208,11 @@ def _filename(part: Message) -> str:
 
 
 def _header(message: Message, name: str) -> str:
-    value = message.get(name)
-    return _decoded(value) if value is not None else ""
+    # Not `get`, which replaces raw bytes by U+FFFD.
+    for known, value in message.raw_items():
+        if known.lower() == name.lower():
+            return _decoded(value)
+    return ""
 
 
 def _decoded(value: object) -> str:
