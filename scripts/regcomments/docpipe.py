@@ -7,17 +7,18 @@ for structure. Only the structural path reconstructs tables.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-import pymupdf
 import yaml
 
 from regcomments import grade
 from regcomments.read import pagefacts
+from regcomments.read.pdf_open import open_pdf
 from regcomments.tables import address
 from regcomments.tables.files import file_sha256
 from regcomments.tables.items import Box, PageItems, Table
@@ -161,22 +162,38 @@ def handle(path: Path, options: Options | None = None) -> Result:
 def read_text_layer(path: Path) -> TextLayer:
     """Return the text layer of a PDF and the verdict of page grading on it.
 
-    It is junk when a page's text may not be kept, or when every page still needs OCR. Raises
-    pymupdf.FileDataError, OSError, or ValueError for a file that asks for a password.
+    It is junk when a page's text may not be kept, or when every page still needs OCR. Pages that
+    are plainly language are not graded, so that the fast path stays fast. Raises UnreadableError
+    or OSError.
     """
-    with pymupdf.open(path, filetype="pdf") as doc:
-        if doc.needs_pass and not doc.authenticate(""):
-            raise ValueError("asks for a password")
-        texts, facts = [], []
+    texts: list[str] = []
+    facts: list[pagefacts.PageFacts] = []
+    with open_pdf(path) as doc:
         for page in doc:
             text = page.get_text()
             texts.append(text)
-            facts.append(pagefacts.measure(page, text))
+            if not _plainly_language(text):
+                facts.append(pagefacts.measure(page, text))
     verdicts = grade.judge_document(facts)
+    graded_all = len(facts) == len(texts)
     junk = any(not v.keep_text for v in verdicts) or (
-        bool(verdicts) and all(v.needs_ocr for v in verdicts)
+        graded_all and all(v.needs_ocr for v in verdicts)
     )
     return TextLayer("\n".join(texts), junk)
+
+
+# A page with so many words of three letters and more, nearly all with a vowel, is no stub and no
+# garble; grading it takes as long as reading it.
+_PLAIN_WORDS = 20
+_PLAIN_SHARE = 0.85
+_VOWEL = re.compile("[aeiouyAEIOUY]")
+
+
+def _plainly_language(text: str) -> bool:
+    words = [w for w in text[:1500].split() if len(w) > 2 and w.isalpha()]
+    if len(words) < _PLAIN_WORDS:
+        return False
+    return sum(bool(_VOWEL.search(w)) for w in words) >= _PLAIN_SHARE * len(words)
 
 
 def read_layout(path: Path) -> Layout:
