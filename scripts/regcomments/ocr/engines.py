@@ -143,23 +143,7 @@ def make(config: Mapping[str, Any]) -> Engine:
 
         return TesseractEngine(settings_from(section))
     if name == "marker":
-        return _make_marker(section)
+        from regcomments.ocr.marker import make as make_marker
+
+        return make_marker(config)
     raise EngineUnavailableError(f"ocr.engine is {name!r}; it can be tesseract or marker")
-
-
-def _make_marker(section: Mapping[str, Any]) -> Engine:
-    from importlib.util import find_spec
-
-    if find_spec("marker") is None:
-        raise EngineUnavailableError(
-            "ocr.engine is marker, but the package marker-pdf is not installed here: install this "
-            "project with the extra [marker] on a host with a GPU, or set ocr.engine to tesseract"
-        )
-    if find_spec("regcomments.ocr.marker") is None:
-        raise EngineUnavailableError(
-            "ocr.engine is marker, but this version holds no driver for it: set ocr.engine to "
-            "tesseract"
-        )
-    from importlib import import_module
-
-    return import_module("regcomments.ocr.marker").make(section)

@@ -1,0 +1,198 @@
+"""marker in a process of its own, with a deadline, its memory watched, started again after a kill.
+
+No threads: the engine asks several processes and waits on all of their pipes at once.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, Pipe, wait
+from pathlib import Path
+from typing import Any
+
+CHILD = Path(__file__).with_name("marker_child.py")
+LOOK_SECONDS = 0.5  # between looks at deadlines and memory while nothing arrives
+_LOG_TAIL = 400  # characters of a dead process's last words that go into a message
+
+
+class MarkerDiedError(Exception):
+    """The process was killed or died; the message says why, in one line."""
+
+
+@dataclass(frozen=True)
+class ProcessLimits:
+    """Bounds on a marker process, in seconds of wall clock and megabytes.
+
+    `memory_mb` is resident memory: beyond it the process is killed, beyond three quarters of it
+    the process is replaced after its page. `scratch_mb` bounds any file it writes.
+    """
+
+    page_seconds: float = 300.0
+    start_seconds: float = 300.0  # importing torch from a cold network disk; 4 s from a warm one
+    memory_mb: int = 4096  # a client holds 0.9 GB; the rest is for page images
+    scratch_mb: int = 512
+
+
+@dataclass(frozen=True)
+class ProcessPlan:
+    """How a process is started: Python, its whole environment, and marker's settings.
+
+    `environment` has no scratch folder yet; `font` is written into it, because marker wants a
+    font file to exist and would download one.
+    """
+
+    python: str
+    environment: Mapping[str, str]
+    setup: Mapping[str, Any]
+    font: bytes = b"\0"
+    program: Path = CHILD
+
+
+@dataclass
+class MarkerProcess:
+    """One process, started by `start` and asked for one page at a time.
+
+    `busy` tells that a page was sent and its answer hasn't come.
+    """
+
+    plan: ProcessPlan
+    limits: ProcessLimits
+    conn: Connection | None = None
+    busy: bool = False
+    ready: bool = False
+    _process: subprocess.Popen | None = None
+    _scratch: str | None = None
+    _deadline: float = 0.0
+    _started: float = field(default=0.0)
+
+    def start(self) -> None:
+        """Start the process unless it runs; it gets ready on its own time."""
+        if self.conn is not None:
+            return
+        mine, theirs = Pipe()
+        self._scratch = tempfile.mkdtemp(prefix="regcomments-marker-")
+        font = Path(self._scratch, "font.ttf")
+        font.write_bytes(self.plan.font)
+        environment = {**self.plan.environment, "TMPDIR": self._scratch, "FONT_PATH": str(font)}
+        self.conn, self.ready, self.busy = mine, False, False
+        try:
+            with open(Path(self._scratch, "log"), "wb") as log:
+                self._process = subprocess.Popen(
+                    [self.plan.python, "-P", str(self.plan.program), str(theirs.fileno())],
+                    pass_fds=[theirs.fileno()],
+                    cwd=self._scratch,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=subprocess.STDOUT,
+                    env=environment,
+                )
+        except OSError:
+            self.close()
+            raise
+        finally:
+            theirs.close()
+        self._deadline = time.monotonic() + self.limits.start_seconds
+        setup = {
+            **self.plan.setup,
+            "scratch": self._scratch,
+            "scratch_mb": self.limits.scratch_mb,
+        }
+        self._send(setup)
+
+    def ask(self, pdf: bytes) -> None:
+        """Send the one page in `pdf`; the process must be ready and not busy."""
+        self.busy = True
+        self._deadline = time.monotonic() + self.limits.page_seconds
+        self._send({"pdf": base64.b64encode(pdf).decode()})
+
+    def answer(self) -> dict[str, Any]:
+        """Return what the process sent. Raises MarkerDiedError when it is dead."""
+        try:
+            answer = json.loads(self.conn.recv_bytes())
+        except (EOFError, OSError, ValueError):
+            how = self._death()
+            self.close()
+            raise MarkerDiedError(how) from None
+        if not self.ready:
+            if "ready" not in answer:
+                self.close()
+                raise MarkerDiedError(f"marker doesn't start: {answer.get('error', answer)}")
+            self.ready = True
+            return answer
+        self.busy = False
+        if self.resident_mb() > 0.75 * self.limits.memory_mb:
+            self.close()
+        return answer
+
+    def check(self) -> None:
+        """Raise MarkerDiedError, and kill the process, when it is beyond a bound."""
+        if self.conn is None or (self.ready and not self.busy):
+            return
+        if time.monotonic() > self._deadline:
+            limit = self.limits.page_seconds if self.ready else self.limits.start_seconds
+            self.close()
+            raise MarkerDiedError(f"not {'done' if self.ready else 'started'} within {limit:g} s")
+        if self.resident_mb() > self.limits.memory_mb:
+            self.close()
+            raise MarkerDiedError(f"needs more than {self.limits.memory_mb} MB of memory")
+
+    def resident_mb(self) -> int:
+        """Return the resident memory of the process in megabytes, 0 when it is gone."""
+        if self._process is None:
+            return 0
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            text = Path(f"/proc/{self._process.pid}/statm").read_text()
+            return int(text.split()[1]) * os.sysconf("SC_PAGE_SIZE") >> 20
+        return 0
+
+    def close(self) -> None:
+        """Kill the process and remove its scratch folder; `start` starts another."""
+        if self.conn is not None:
+            self.conn.close()
+        if self._process is not None:
+            if self._process.poll() is None:
+                # It leads its own group once it runs; before that only itself is there to kill.
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.killpg(self._process.pid, signal.SIGKILL)
+                self._process.kill()
+            self._process.wait()
+        if self._scratch is not None:
+            shutil.rmtree(self._scratch, ignore_errors=True)
+        self.conn = self._process = self._scratch = None
+        self.ready = self.busy = False
+
+    def _send(self, message: Mapping[str, Any]) -> None:
+        with contextlib.suppress(OSError):  # a process that died shows when its answer is read
+            self.conn.send_bytes(json.dumps(message).encode())
+
+    def _death(self) -> str:
+        try:
+            code = self._process.wait(5)
+        except subprocess.TimeoutExpired:
+            return "the marker process stopped answering"
+        if code == -signal.SIGKILL:
+            return "the marker process was killed (out of memory?)"
+        how = f"signal {-code}" if code < 0 else f"exit {code}"
+        tail = ""
+        with contextlib.suppress(OSError):
+            text = Path(self._scratch, "log").read_text("utf-8", "replace")
+            tail = " ".join(text[-_LOG_TAIL:].split())
+        return f"the marker process died ({how}){': ' if tail else ''}{tail}"
+
+
+def arrivals(processes: Sequence[MarkerProcess]) -> Iterator[MarkerProcess]:
+    """Yield the processes of which something can be read, after half a second at most."""
+    conns = {process.conn: process for process in processes if process.conn is not None}
+    waiting = [conn for conn, process in conns.items() if process.busy or not process.ready]
+    for conn in wait(waiting, LOOK_SECONDS) if waiting else ():
+        yield conns[conn]
