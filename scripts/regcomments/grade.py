@@ -20,7 +20,9 @@ class Rule:
     unreadable, every fifth letter. `odd_share`: part of its words that no alphabet spells (symbols,
     digits, capitals inside) from which it is no language; ordinary pages stay below 0.06.
     `symbol_share`, `symbol_kinds`: a text of so many symbols with no word in it is no text.
-    `few`: as many signs of any of these prove nothing.
+    `vowel_share`: part of vowels among small Western letters below which letters stand for others;
+    European languages have 0.36 to 0.45, tables of codes 0.23 and more, a shifted alphabet 0.15;
+    at least `sample` letters. `few`: as many signs of any other kind prove nothing.
 
     `some_letters`: letters outside the text layer that count on a page without text, a word or
     two. Recall decides here: a logo costs one OCR try, a missed page a comment. `times_more`: on
@@ -36,6 +38,8 @@ class Rule:
     odd_share: float = 0.25
     symbol_share: float = 0.4
     symbol_kinds: int = 3
+    vowel_share: float = 0.2
+    sample: int = 80
     few: int = 5
     some_letters: int = 8
     times_more: float = 5.0
@@ -64,8 +68,11 @@ def garbled(facts: PageFacts, rule: Rule = RULE) -> bool:
         return True
     if not facts.words and facts.symbol_kinds >= rule.symbol_kinds:
         return facts.symbols >= rule.symbol_share * facts.chars
-    odd = max(facts.odd_words, facts.consonant_runs)
-    return odd > rule.few and odd >= rule.odd_share * facts.words
+    if facts.small_letters >= rule.sample and (
+        facts.small_vowels < rule.vowel_share * facts.small_letters
+    ):
+        return True
+    return facts.odd_words > rule.few and facts.odd_words >= rule.odd_share * facts.words
 
 
 def judge(facts: PageFacts, stamp_chars: int = 0, rule: Rule = RULE) -> Verdict:
@@ -75,8 +82,9 @@ def judge(facts: PageFacts, stamp_chars: int = 0, rule: Rule = RULE) -> Verdict:
     own = max(0, facts.chars - stamp_chars)
     enough = min(rule.some_letters + rule.times_more * own, rule.paragraph)
     if facts.looked and facts.letters >= enough:
-        specks = facts.single_tokens >= rule.speck_share * facts.tokens >= rule.speck_tokens / 2
-        return Verdict(True, Reason.SCANNED, keep_text=not specks)
+        specks = facts.single_tokens >= rule.speck_share * facts.tokens
+        junk = specks and facts.tokens >= rule.speck_tokens
+        return Verdict(True, Reason.SCANNED, keep_text=not junk)
     # A page that cannot be drawn is given the benefit of the doubt if it says next to nothing.
     if facts.render_failed and own < rule.paragraph / rule.times_more and facts.images:
         return Verdict(True, Reason.SCANNED)

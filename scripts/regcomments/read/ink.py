@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from PIL import Image
 
 Mask = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
@@ -20,6 +21,8 @@ _TILE = 48
 # Grey levels by which ink differs from its paper: clear print, and faint print, which is looked
 # for where there is no other. JPEG and the grain of paper stay below the second.
 _CLEAR, _FAINT = 48, 16
+# Faint print is looked for on even paper only: this part of the picture is so close to paper.
+_EVEN_PART, _EVEN_LEVELS = 0.7, 8
 # Letters in clear print from which faint print is not looked for.
 _SOME = 6
 # A straight run at least this long (an inch at 100 dpi) and at most so thick is a rule, a
@@ -87,9 +90,17 @@ def off_paper(grey: npt.NDArray[np.uint8]) -> npt.NDArray[np.int16]:
     around = np.stack(
         [edge[i : i + down, j : j + across] for i in range(3) for j in range(3)], axis=2
     )
-    paper = np.median(around, axis=2).astype(np.int16)
-    wide = np.repeat(np.repeat(paper, _TILE, axis=0), _TILE, axis=1)[:rows, :cols]
-    return grey.astype(np.int16) - wide
+    paper = np.median(around, axis=2)
+    steep = np.repeat(np.repeat(paper.astype(np.int16), _TILE, axis=0), _TILE, axis=1)
+    soft = Image.fromarray(paper.astype(np.uint8)).resize(
+        (across * _TILE, down * _TILE), Image.Resampling.BILINEAR
+    )
+    here = grey.astype(np.int16)
+    first = here - steep[:rows, :cols]
+    second = here - np.asarray(soft)[:rows, :cols]
+    # Paper with an edge is right at the border of a banner, paper without one on a photograph
+    # or in a shadow: ink differs from both.
+    return np.where(np.abs(first) < np.abs(second), first, second)
 
 
 def _runs(mask: Mask) -> tuple[Ints, Ints, int]:
@@ -267,6 +278,7 @@ def look(
     if covered is not None:
         off[covered] = 0
     inked = float(np.mean(np.abs(off) > _CLEAR))
+    faint = faint and float(np.mean(np.abs(off) <= _EVEN_LEVELS)) >= _EVEN_PART
     best = TextLook(inked)
     for contrast in (_CLEAR, _FAINT) if faint else (_CLEAR,):
         for mask in (off < -contrast, off > contrast):

@@ -67,7 +67,8 @@ class PageFacts:
     single_tokens: int = 0
     words: int = 0
     odd_words: int = 0
-    consonant_runs: int = 0
+    small_letters: int = 0
+    small_vowels: int = 0
     symbols: int = 0
     symbol_kinds: int = 0
     images: int = 0

@@ -11,8 +11,9 @@ from PIL import Image, UnidentifiedImageError
 from regcomments.read import ink
 from regcomments.read.pagefacts import SHORT_TEXT, PageFacts
 
-# An A3 page scanned at 600 dpi has 70 million; more is a bomb.
-MOST_PIXELS = 120_000_000
+# An A3 page scanned at 600 dpi has 70 million; more is a bomb. Transparent ones take four bytes
+# a pixel.
+MOST_PIXELS = 80_000_000
 # Pixels searched: a letter page at 100 dpi has 0.93 million. Photographs of a letter have margins
 # of desk, so more is allowed than for pages.
 _FEWEST, _MOST = 500_000, 2_000_000
@@ -36,7 +37,7 @@ def measure_picture(data: bytes, *, chars: int = 0, share: float = -1.0) -> Page
             zoom = min(max(1.0, math.sqrt(_FEWEST / (width * height))), zoom)
             size = (max(1, round(width * zoom)), max(1, round(height * zoom)))
             image.draft("L", size)
-            grey = _on_white(image).convert("L").resize(size, Image.Resampling.BOX)
+            grey = _on_white(image, size).resize(size, Image.Resampling.BOX)
     except (
         UnidentifiedImageError,
         Image.DecompressionBombError,
@@ -63,9 +64,9 @@ def measure_picture(data: bytes, *, chars: int = 0, share: float = -1.0) -> Page
     )
 
 
-def _on_white(image: Image.Image) -> Image.Image:
-    """Return `image` on white paper where it is transparent."""
-    if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
-        image = image.convert("RGBA")
-        return Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
-    return image
+def _on_white(image: Image.Image, size: tuple[int, int]) -> Image.Image:
+    """Return `image` in grey, on white paper where it is transparent, no smaller than `size`."""
+    if image.mode not in ("RGBA", "LA", "PA") and "transparency" not in image.info:
+        return image.convert("L")
+    image = image.convert("RGBA").reduce(max(1, image.width // size[0]))
+    return Image.alpha_composite(Image.new("RGBA", image.size, "white"), image).convert("L")

@@ -33,12 +33,8 @@ _SHAPES = _byte_table(
     {"a": _LOWER, "A": _UPPER, "0": string.digits, "#": _SYMBOLS.replace("?", ""), " ": _SPACE},
     ".",
 )
-_VOWELS = "".join(
-    c for c in _LOWER + _UPPER if unicodedata.normalize("NFD", c)[0] in "aeiouyAEIOUYæÆøØœŒ"
-)
-_SOUNDS = _byte_table(
-    {"v": _VOWELS, "c": "".join(c for c in _LOWER + _UPPER if c not in _VOWELS)}, " "
-)
+_VOWELS = "".join(c for c in _LOWER if unicodedata.normalize("NFD", c)[0] in "aeiouyæøœ")
+_SOUNDS = _byte_table({"v": _VOWELS, "c": "".join(c for c in _LOWER if c not in _VOWELS)}, " ")
 _ODD_INSIDE = re.compile(rb"a[A]|[aA]#+[aA]|[aA]0+[aA]")
 _LETTERS = re.compile(rb"[aA].*[aA]")
 _ADDRESS = re.compile(r"://|@|www\.|\w\(")
@@ -51,9 +47,9 @@ class TextSanity:
     `chars` are characters other than white space, `bad_chars` those that no font maps to a
     letter, `tokens` the pieces between white space, `single_tokens` those of one character,
     `words` those with two Western letters or more, `odd_words` those of them with a symbol,
-    a digit or a change from small to capital letter inside, `consonant_runs` the places where
-    five consonants follow each other, `symbols` the characters of `_SYMBOLS` and `symbol_kinds`
-    how many different ones there are.
+    a digit or a change from small to capital letter inside; `small_letters` are Western small
+    letters (capitals make acronyms), `small_vowels` those of them that are vowels, y too;
+    `symbols` the characters of `_SYMBOLS`, `symbol_kinds` how many different ones there are.
     """
 
     chars: int = 0
@@ -62,7 +58,8 @@ class TextSanity:
     single_tokens: int = 0
     words: int = 0
     odd_words: int = 0
-    consonant_runs: int = 0
+    small_letters: int = 0
+    small_vowels: int = 0
     symbols: int = 0
     symbol_kinds: int = 0
 
@@ -81,6 +78,8 @@ def text_sanity(text: str) -> TextSanity:
     hits = shapes.count(b"aA") + shapes.count(b"#a") + shapes.count(b"0a")
     words, odd = len(tokens) - lengths.count(1), 0
     symbols = shapes.count(b"#")
+    sounds = western.translate(_SOUNDS)
+    vowels = sounds.count(b"v")
     # Exact counts only where a rough one says that something may be wrong.
     if hits > 0.1 * len(tokens) or symbols > 0.2 * sum(lengths):
         pieces = [(token, token.encode("cp1252", "replace").translate(_SHAPES)) for token in tokens]
@@ -96,7 +95,8 @@ def text_sanity(text: str) -> TextSanity:
         single_tokens=lengths.count(1),
         words=words,
         odd_words=odd,
-        consonant_runs=western.translate(_SOUNDS).count(b"ccccc"),
+        small_letters=vowels + sounds.count(b"c"),
+        small_vowels=vowels,
         symbols=symbols,
         symbol_kinds=len(set(text).intersection(_SYMBOLS)) if symbols else 0,
     )
