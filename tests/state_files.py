@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from pathlib import Path
 
@@ -68,3 +69,12 @@ def sample_state(state: Path) -> Path:
     )
     write_comment(state, "D-2", "D-2-0001", entry("attachment_1.mp3", "unsupported"))
     return state
+
+
+def digests(state: Path) -> dict[str, str]:
+    """Return the SHA-256 of every file below `state`, by its path there."""
+    return {
+        str(path.relative_to(state)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(state.rglob("*"))
+        if path.is_file()
+    }

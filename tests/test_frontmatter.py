@@ -95,6 +95,8 @@ def test_usual_heads_take_the_fast_path():
         "warnings": ["attachment_1.pdf: hidden text: 12 characters", "plain"],
     }
     assert frontmatter._load_fast(body(mapping)) == mapping
+    inline_only = {**mapping, "attachments": [], "inline": "missing"}
+    assert frontmatter._load_fast(body(inline_only)) == inline_only
 
 
 @pytest.mark.parametrize(

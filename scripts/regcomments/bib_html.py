@@ -26,6 +26,7 @@ _TAG = re.compile(
     rf"(?P<attributes>{_ATTRIBUTES})>",
     re.IGNORECASE,
 )
+_TABLE_END = re.compile(r"</table\s*>", re.IGNORECASE)
 _BREAK = re.compile(rf"(?<![ \t])[ \t]*<br{_ATTRIBUTES}>[ \t]*(?:\r?\n)?", re.IGNORECASE)
 _UNSEEN = re.compile(r"<!--|<(script|style)(?=[\s>])", re.IGNORECASE)
 _ENDS = {
@@ -54,6 +55,10 @@ def _without_markup(raw: str) -> str:
     raw = _without_unseen(raw)
     if not _TAG.search(raw):
         return raw
+    if _TABLE_END.search(raw):
+        from regcomments.read.hypertext import html_to_markdown  # rare, and brings lxml
+
+        return html_to_markdown(raw).replace("&", "&amp;")  # entities are characters by now
     raw = _LINK.sub(_link, raw)
     raw = _BREAK.sub("\n", raw)
     return _MANY_LINES.sub("\n\n", _TAG.sub(_replacement, raw))
@@ -87,9 +92,9 @@ def _replacement(match: re.Match[str]) -> str:
     if name == "li":
         return "" if match["end"] else "\n- "
     if name == "tr":
-        return "" if match["end"] else "\n"
+        return "\n"
     if name in ("td", "th"):
-        return " | " if match["end"] else ""
+        return " | " if match["end"] else ""  # a table that lost its own tag
     return ""
 
 

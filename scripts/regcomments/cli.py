@@ -30,9 +30,9 @@ COMMANDS = (
     Command("stats", "regcomments.cli:stats", "rebuild the index, print counts and findings"),
     Command("index", "regcomments.cli:index", "rebuild _index.csv and _attachments.csv"),
     Command("extract", "regcomments.cli:extract", "read one file and print its text"),
-    Command("table", "regcomments.tables.cli:table", "print a table by its address"),
-    Command("cell", "regcomments.tables.cli:cell", "print the value of a cell by its address"),
-    Command("crop", "regcomments.tables.cli:crop", "cut a cell or table out of its page as PNG"),
+    Command("table", "regcomments.cli_tables:table", "print a table by its address"),
+    Command("cell", "regcomments.cli_tables:cell", "print the value of a cell by its address"),
+    Command("crop", "regcomments.cli_tables:crop", "cut a cell or table out of its page as PNG"),
 )
 
 

@@ -9,6 +9,7 @@ backslash in front (`\\## …`), which Markdown shows as the plain text and `par
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -144,17 +145,24 @@ def read(path: Path) -> Combined:
     return parse(path.read_bytes().decode("utf-8", "strict"))
 
 
-def read_head(path: str | Path) -> FrontMatter:
-    """Read only the front matter of `path`. Raises OSError, CombinedError."""
-    with open(path, "rb") as handle:
-        raw = handle.read(4096)  # holds the head of 99 % of comments
+def read_head(path: str | Path, dir_fd: int | None = None) -> FrontMatter:
+    """Read only the front matter of `path` (relative to `dir_fd`, if one is given).
+
+    Raises OSError, CombinedError.
+    """
+    # Plain system calls: at 164,000 files `open()` costs as much as the reading.
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC, dir_fd=dir_fd)
+    try:
+        raw = os.read(handle, 4096)  # holds the head of 99 % of comments
         if not raw.startswith(b"---\n"):
             raise CombinedError(f"{path}: no front matter")
         while (end := raw.find(b"\n---\n", 3)) < 0:
-            more = handle.read(len(raw))
+            more = os.read(handle, len(raw))
             if not more or len(raw) > _MAX_HEAD:
                 raise CombinedError(f"{path}: front matter does not end")
             raw += more
+    finally:
+        os.close(handle)
     try:
         return _head_from_text(raw[4 : end + 1].decode("utf-8"))
     except UnicodeDecodeError as error:

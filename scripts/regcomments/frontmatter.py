@@ -16,6 +16,7 @@ import yaml
 
 # Words that YAML 1.1 reads as something other than a string.
 _RESERVED = frozenset(["y", "n", "yes", "no", "on", "off", "true", "false", "null", "none"])
+_LONGEST_RESERVED = 5
 # A plain scalar that no YAML loader takes for a number, date, bool or null.
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_.\-]*(?:/[A-Za-z0-9_.\-]+)*")
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
@@ -25,7 +26,10 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _SCALAR = r'("(?:[^"\\]|\\.)*"|[^",{}\[\]\\]+)'
 _NOTE = re.compile(rf"\{{engine: {_SCALAR}, version: {_SCALAR}, pages: (\[[\d, ]*\])\}}")
 _NUMBERS = re.compile(r"\[[0-9, ]+\]")
-_KEY = re.compile(r"[a-z_0-9]+")
+# The keys of the contract; a head with others goes the slow way.
+_KEYS = frozenset({"comment_id", "docket_id", "extracted_at", "chars", "attachments", "inline"})
+_KEYS |= {"tool", "file", "status", "reason", "pages", "ocr_pages", "ocr", "method", "sha256"}
+_KEYS |= {"same_as", "error"}
 
 
 class FrontMatterError(ValueError):
@@ -136,7 +140,7 @@ def _load_fast(text: str) -> dict | None:
         else:
             target, rest, item, items = out, line, None, None
         name, colon, raw = rest.partition(": ")
-        if not colon or name in target or not _KEY.fullmatch(name):
+        if not colon or name in target or name not in _KEYS:
             return None
         value = _note_fast(raw) if name == "ocr" else _scalar_fast(raw)
         if value is None:
@@ -149,17 +153,19 @@ def _scalar_fast(raw: str) -> str | int | list | None:
     if raw.isdecimal() and raw.isascii() and (raw == "0" or raw[0] != "0"):
         return int(raw)
     if _PLAIN.fullmatch(raw):
-        return None if raw.lower() in _RESERVED else raw
-    if raw == "[]":
-        return []
+        return raw if len(raw) > _LONGEST_RESERVED or raw.lower() not in _RESERVED else None
     if raw[:1] == '"':
         return _string_fast(raw)
+    if raw == "[]":
+        return []
     if raw[:1] == "[" and raw[-1] == "]":
         return _numbers_fast(raw)
     return raw if _TIMESTAMP.fullmatch(raw) else None
 
 
 def _string_fast(raw: str) -> str | None:
+    if "\\" not in raw and raw[-1] == '"' and raw.count('"') == 2 and raw.isprintable():
+        return raw[1:-1]
     if "\\u" in raw:
         return None
     try:

@@ -14,7 +14,6 @@ import duckdb
 
 from regcomments import layout, pagestore
 from regcomments.index_sql import (
-    connect,
     csv_source,
     empty_source,
     file_literal,
@@ -56,7 +55,7 @@ class Gathered:
     busy: bool = False
 
 
-def gather(state: Path, attachments: Path) -> Gathered:
+def gather(con: duckdb.DuckDBPyConnection, state: Path, attachments: Path) -> Gathered:
     """Take all parts into their tables, then remove them.
 
     Pairs of files that `attachments` (the Parquet twin) lacks are dropped. Parts go only after
@@ -72,12 +71,12 @@ def gather(state: Path, attachments: Path) -> Gathered:
             return Gathered(busy=True)
         facts = pagestore.parts(folder, pagestore.FACTS_SUFFIX)
         pairs = pagestore.parts(folder, pagestore.PAIRS_SUFFIX)
-        damaged = _merge_facts(state / layout.PAGES_PARQUET, facts) if facts else []
-        damaged += _merge_pairs(renditions, pairs, attachments)
+        damaged = _merge_facts(con, state / layout.PAGES_PARQUET, facts) if facts else []
+        damaged += _merge_pairs(con, renditions, pairs, attachments)
     return Gathered(len(facts) + len(pairs) - len(damaged), tuple(sorted(damaged)))
 
 
-def _merge_facts(target: Path, parts: Sequence[Path]) -> list[str]:
+def _merge_facts(con: duckdb.DuckDBPyConnection, target: Path, parts: Sequence[Path]) -> list[str]:
     damaged: list[str] = []
     good: list[Path] = []
     with tempfile.TemporaryDirectory(prefix="regcomments-") as scratch:
@@ -94,9 +93,8 @@ def _merge_facts(target: Path, parts: Sequence[Path]) -> list[str]:
                 good.append(part)
                 handle.writelines(json.dumps(row) + "\n" for row in rows)
         if good:
-            with connect() as con:
-                old = _old_pages(con, target, damaged)
-                _write_pages(con, target, lines, old)
+            old = _old_pages(con, target, damaged)
+            _write_pages(con, target, lines, old)
     for part in good:
         part.unlink(missing_ok=True)
     return damaged
@@ -127,7 +125,7 @@ def _write_pages(
     con: duckdb.DuckDBPyConnection, target: Path, lines: Path, old: dict[str, str] | None
 ) -> None:
     con.execute(
-        "CREATE TABLE part AS SELECT row_number() OVER () AS line, json FROM "
+        "CREATE OR REPLACE TEMP TABLE part AS SELECT row_number() OVER () AS line, json FROM "
         f"read_ndjson_objects({file_literal(lines)}, maximum_object_size = 16777216)"
     )
     structure = con.execute("SELECT json_group_structure(json) FROM part").fetchone()[0]
@@ -181,7 +179,9 @@ def _wider(one: str | None, other: str | None) -> str:
     return "DOUBLE" if one in _NUMBERS and other in _NUMBERS else "VARCHAR"
 
 
-def _merge_pairs(target: Path, parts: Sequence[Path], attachments: Path) -> list[str]:
+def _merge_pairs(
+    con: duckdb.DuckDBPyConnection, target: Path, parts: Sequence[Path], attachments: Path
+) -> list[str]:
     damaged: list[str] = []
     good: list[Path] = []
     rows: dict[tuple, tuple] = {}
@@ -199,7 +199,7 @@ def _merge_pairs(target: Path, parts: Sequence[Path], attachments: Path) -> list
     if not good and not target.exists():
         return damaged
     target.parent.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="regcomments-") as scratch, connect() as con:
+    with tempfile.TemporaryDirectory(prefix="regcomments-") as scratch:
         fresh = Path(scratch, "pairs.csv")
         with open(fresh, "w", newline="", encoding="utf-8", errors="backslashreplace") as handle:
             csv.writer(handle, lineterminator="\n").writerows([PAIR_COLUMNS, *rows.values()])

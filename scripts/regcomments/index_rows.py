@@ -52,12 +52,8 @@ ATTACHMENT_COLUMNS = {
 COMMENT_TWIN = {**COMMENT_COLUMNS, "mtime_ns": "BIGINT", "size": "BIGINT"}
 ATTACHMENT_TWIN = {**ATTACHMENT_COLUMNS, "mtime_ns": "BIGINT"}
 
-FILE = list(ATTACHMENT_COLUMNS).index("file")
-STATUS = list(ATTACHMENT_COLUMNS).index("status")
-BYTES = list(ATTACHMENT_COLUMNS).index("bytes")
-N_ATTACHMENTS = list(COMMENT_COLUMNS).index("n_attachments")
-N_MEMBERS = list(COMMENT_COLUMNS).index("n_members")
 
+_NONE = dict.fromkeys(Status, 0)
 _MOST = 2**31 - 1  # what an INTEGER column holds; no comment has more of anything
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
@@ -69,7 +65,7 @@ def comment_row(docket: str, comment: str, head: FrontMatter) -> tuple:
     Ids are those of the folder, which is where a reader finds the body. Counts by status are of
     files; documents inside files are counted by `n_members`.
     """
-    counts = dict.fromkeys(Status, 0)
+    counts = _NONE.copy()
     members = pages = ocr_pages = own = 0
     for entry in head.attachments:
         if entry.is_member:
@@ -158,8 +154,12 @@ def _count(value: object) -> int:
     return value
 
 
-def _text(value: object) -> str | None:
-    return one_line(str(value)) or None if value is not None else None
+def _text(value: str | None) -> str | None:
+    if value is None:
+        return None
+    if len(value) <= 100 and value.isascii() and value.isprintable() and "  " not in value:
+        return value.strip() or None  # what one_line would say, ten times as fast
+    return one_line(value) or None
 
 
 def _stamp(text: str) -> str:

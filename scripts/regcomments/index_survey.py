@@ -11,8 +11,8 @@ from pathlib import Path
 
 from regcomments import layout
 from regcomments.combined import CombinedError, read_head
-from regcomments.index_rows import FILE
 from regcomments.index_sql import connect, parquet_source
+from regcomments.index_walk import Seen
 
 EXAMPLES = 5  # of each kind of finding, for people
 # combined.md is written before its folder's time is set by the rename, by less than this.
@@ -50,13 +50,11 @@ class Survey:
     unexpected: Tally = field(default_factory=Tally)
     orphaned_ocr: Tally = field(default_factory=Tally)
 
-    def see(
-        self, docket: str, comment: str, folder: str, mtime_ns: int | None, rows: list[tuple] | None
-    ) -> None:
-        """Look into one comment folder; see index.Seen for the arguments."""
-        name = f"{docket}/{comment}"
+    def see(self, seen: Seen) -> None:
+        """Look into one comment folder."""
+        name = f"{seen.docket}/{seen.comment}"
         try:
-            content = layout.scan_folder(folder)
+            content = layout.scan_folder(seen.folder)
         except FileNotFoundError:
             return
         except OSError:
@@ -64,14 +62,14 @@ class Survey:
             return
         for other in content.others:
             self.unexpected.add(f"{name}/{other}")
-        if mtime_ns is None:
+        if seen.mtime_ns is None:
             self.pending.add(name)
             return
-        if rows is None:
+        if seen.files is None:
             return
-        files = {row[FILE] for row in rows if "/" not in row[FILE]}
+        files = set(seen.files)
         there = {item.name for item in content.attachments}
-        if there - files or any(item.mtime_ns > mtime_ns for item in content.attachments):
+        if there - files or any(item.mtime_ns > seen.mtime_ns for item in content.attachments):
             self.stale.add(name)
         for file in sorted(files - there, key=layout.natural_key):
             self.orphaned.add(f"{name}/{file}")

@@ -21,7 +21,7 @@ from regcomments.index_rows import (
     INDEX_VERSION,
     parse_pages,
 )
-from regcomments.index_sql import connect, csv_source, literal, parquet_source
+from regcomments.index_sql import csv_source, literal, parquet_source
 from regcomments.index_write import export_csv, replace_changed, temporary
 from regcomments.status import Reason, Status
 
@@ -65,11 +65,10 @@ class Delta:
 
     def __init__(self) -> None:
         self._scratch = tempfile.TemporaryDirectory(prefix="regcomments-")
-        names = ("comments", "attachments", "gone", "gone_attachments")
+        names = ("comments", "attachments", "gone")
         columns = (
             {**COMMENT_TWIN, **_PLACE},
             {**ATTACHMENT_TWIN, **_PLACE},
-            _KEY,
             _KEY,
         )
         self.sources = {}
@@ -111,12 +110,6 @@ class Delta:
         """Remove the old rows of a comment and of its attachments."""
         self._writers["gone"].writerow((docket, comment))
         self.counts["gone"] += 1
-        self.remove_attachments(docket, comment)
-
-    def remove_attachments(self, docket: str, comment: str) -> None:
-        """Remove the old rows of a comment's attachments."""
-        self._writers["gone_attachments"].writerow((docket, comment))
-        self.counts["gone_attachments"] += 1
 
     def _add(self, name: str, row: tuple) -> None:
         self.turn += 1
@@ -125,25 +118,24 @@ class Delta:
 
 
 def write_tables(
-    state: Path, comments: Path, attachments: Path, delta: Delta, *, fresh: bool
+    con: duckdb.DuckDBPyConnection, state: Path, twins: tuple[Path, Path], delta: Delta, fresh: bool
 ) -> bool:
     """Merge `delta` into the Parquet twins and write both CSV files; tell whether any changed.
 
-    `fresh` leaves out what the twins hold. Attachments go first: a crash between the two leaves
-    comments whose attachments are younger, which the next walk sees and reads again.
+    `twins` are those of comments and of attachments; `fresh` leaves out what they hold. The one
+    of attachments goes first: a crash between the two leaves comments whose attachments are
+    younger, which the next walk sees and reads again.
     """
     changed = False
-    with connect() as con:
-        for name, gone, twin, columns, target in (
-            ("attachments", "gone_attachments", attachments, ATTACHMENT_TWIN, ATTACHMENT_COLUMNS),
-            ("comments", "gone", comments, COMMENT_TWIN, COMMENT_COLUMNS),
-        ):
-            if fresh or delta.counts[name] or delta.counts[gone]:
-                changed |= _write_twin(con, twin, columns, delta, name, gone, fresh)
-            table = layout.INDEX_CSV if name == "comments" else layout.ATTACHMENTS_CSV
-            fields = ", ".join(_STAMP if field == "extracted_at" else field for field in target)
-            query = f"SELECT {fields} FROM {parquet_source(twin)}"
-            changed |= export_csv(con, query, state / table)
+    for name, twin, columns, target, table in (
+        ("attachments", twins[1], ATTACHMENT_TWIN, ATTACHMENT_COLUMNS, layout.ATTACHMENTS_CSV),
+        ("comments", twins[0], COMMENT_TWIN, COMMENT_COLUMNS, layout.INDEX_CSV),
+    ):
+        if fresh or delta.counts[name] or delta.counts["gone"]:
+            changed |= _write_twin(con, twin, columns, delta, name, fresh)
+        fields = ", ".join(_STAMP if field == "extracted_at" else field for field in target)
+        query = f"SELECT {fields} FROM {parquet_source(twin)}"
+        changed |= export_csv(con, query, state / table)
     return changed
 
 
@@ -153,7 +145,6 @@ def _write_twin(
     columns: dict[str, str],
     delta: Delta,
     name: str,
-    gone: str,
     fresh: bool,
 ) -> bool:
     fields = ", ".join(columns)
@@ -162,7 +153,7 @@ def _write_twin(
         old = parquet_source(twin, file_row_number="true")
         query += (
             f" UNION ALL SELECT {fields}, file_row_number AS place, 0 AS turn FROM {old} AS old "
-            f"ANTI JOIN {delta.sources[gone]} AS gone USING (docket_id, comment_id)"
+            f"ANTI JOIN {delta.sources['gone']} AS gone USING (docket_id, comment_id)"
         )
     with temporary(twin) as made:
         con.execute(
@@ -173,16 +164,17 @@ def _write_twin(
         return replace_changed(made, twin)
 
 
-def write_failures(state: Path, attachments: Path, problems: Sequence[Problem]) -> bool:
+def write_failures(
+    con: duckdb.DuckDBPyConnection, state: Path, attachments: Path, problems: Sequence[Problem]
+) -> bool:
     """Write failures.csv: failed attachments, pages given up, damaged files; tell if it changed."""
     folder = state / layout.RUNS_FOLDER
     folder.mkdir(exist_ok=True)
-    with connect() as con:
-        rows = con.execute(
-            "SELECT docket_id, comment_id, file, status, reason, error, ocr_pages "
-            f"FROM {parquet_source(attachments)} "
-            f"WHERE status = {literal(Status.FAILED)} OR reason = {literal(Reason.OCR_FAILED)}"
-        ).fetchall()
+    rows = con.execute(
+        "SELECT docket_id, comment_id, file, status, reason, error, ocr_pages "
+        f"FROM {parquet_source(attachments)} "
+        f"WHERE status = {literal(Status.FAILED)} OR reason = {literal(Reason.OCR_FAILED)}"
+    ).fetchall()
     target = folder / FAILURES_CSV
     with temporary(target) as made:
         with open(made, "w", newline="", encoding="utf-8", errors="backslashreplace") as handle:

@@ -89,7 +89,9 @@ def natural_sorted(names: Iterable[str]) -> list[str]:
 
 def is_item_name(name: str) -> bool:
     """True when `name` can be a docket or a comment."""
-    return bool(name) and name[0] not in "._" and "/" not in name and not _UNSAFE.search(name)
+    if not name or name[0] in "._" or "/" in name:
+        return False
+    return name.isprintable() or not _UNSAFE.search(name)
 
 
 def dockets(state: Path) -> list[str]:

@@ -81,8 +81,9 @@ def read_part(path: Path) -> list[dict]:
         rows = [json.loads(line) for line in text.splitlines()]
     except (EOFError, zlib.error, gzip.BadGzipFile, ValueError) as error:
         raise ValueError(f"{path.name}: {error}") from error
-    if not all(isinstance(row, dict) for row in rows):
-        raise ValueError(f"{path.name}: not a list of rows")
+    # A part is never written empty; the system leaves zero bytes after a power cut.
+    if not rows or not all(isinstance(row, dict) for row in rows):
+        raise ValueError(f"{path.name}: no rows")
     return rows
 
 

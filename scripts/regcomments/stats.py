@@ -13,7 +13,6 @@ from regcomments.index import (
     ATTACHMENTS_PARQUET,
     INDEX_PARQUET,
     IndexReport,
-    Seen,
     rebuild,
 )
 from regcomments.index_pages import PAIR_COLUMNS, RENDITIONS_CSV
@@ -93,11 +92,7 @@ def stats(state: Path) -> Stats:
     Raises UserError as index.rebuild does.
     """
     survey = Survey()
-
-    def look(seen: Seen) -> None:
-        survey.see(seen.docket, seen.comment, seen.folder, seen.mtime_ns, seen.rows)
-
-    report = rebuild(state, observer=look)
+    report = rebuild(state, observer=survey.see)
     state = state.absolute()
     survey.finish(state, state / ATTACHMENTS_PARQUET)
     files = parquet_source(state / ATTACHMENTS_PARQUET)
