@@ -8,6 +8,7 @@ imported when their kind first turns up; `preload` imports the common ones.
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -117,7 +118,7 @@ def failure_of(error: Exception) -> Extraction:
     if isinstance(error, UnreadableError):
         return Extraction(error.status, reason=error.reason, error=_one_line(error.detail) or None)
     reason = Reason.CORRUPT
-    if isinstance(error, MemoryError):
+    if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
         reason = Reason.MEMORY
     elif isinstance(error, OSError) and error.errno is not None:
         reason = Reason.UNREADABLE

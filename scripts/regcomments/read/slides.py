@@ -48,6 +48,8 @@ def read_slides(path: Path, options: ReadOptions) -> Document:
     package = open_package(path)
     names, width, height = _slide_parts(package)
     if not names:
+        if package.warnings:
+            raise UnreadableError(Status.FAILED, Reason.CORRUPT, package.warnings[0])
         raise UnreadableError(Status.FAILED, Reason.NO_PAGES, "no slides")
     if len(names) > options.max_pages:
         detail = f"{len(names)} slides, more than {options.max_pages}"

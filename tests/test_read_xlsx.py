@@ -1,0 +1,164 @@
+"""Workbooks of Excel 2007 and later, and how numbers are shown."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+
+import pytest
+from kind_files import workbook, zipped
+from regcomments.read import ReadOptions, read_attachment, xlsx
+from regcomments.read.number_format import show
+from regcomments.status import Reason, Status
+
+
+def _read(tmp_path, data):
+    path = tmp_path / "attachment_1.xlsx"
+    path.write_bytes(data)
+    return read_attachment(path, ReadOptions())
+
+
+def _with(data: bytes, **changed: str) -> bytes:
+    """The workbook with parts added or replaced; `/` and `.` in names are written `__` and `_`."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    for name, text in changed.items():
+        parts[name.replace("__", "/").replace("_xml", ".xml")] = text
+    return zipped(parts)
+
+
+@pytest.mark.parametrize(
+    ("value", "code", "shown"),
+    [
+        (12, "", "12"),
+        (0.1, "General", "0.1"),
+        (1e300, "", "1e+300"),
+        (1234.5, '"$"#,##0.00', "$1,234.50"),
+        (-5, "#,##0;(#,##0)", "(5)"),
+        (-5, "0", "-5"),
+        (0.256, "0.0%", "25.6%"),
+        (7, "_($* #,##0.00_);_($* (#,##0.00)", "$7.00"),
+        (12.5, "[$€-407]#,##0.00", "€12.50"),
+        (3, '0" units"', "3 units"),
+        (5, "[Red]0", "5"),
+        (1e6, '0.0,,"M"', "1000000"),
+        (0.25, "# ?/?", "0.25"),
+        (12345, "0.00E+00", "12345"),
+        (45000, "m/d/yyyy", "2023-03-15"),
+        (45000.75, "yyyy-mm-dd hh:mm", "2023-03-15 18:00:00"),
+        (0.5, "h:mm AM/PM", "12:00"),
+        (-1, "m/d/yyyy", "-1"),
+        (1e12, "m/d/yyyy", "1000000000000"),
+        (5, "[h]:mm", "1900-01-04"),
+        (5, '"days" 0', "days 5"),
+        (float("nan"), "0", "nan"),
+        (1, ";;;", "1"),
+    ],
+)
+def test_numbers_as_shown(value, code, shown):
+    assert show(value, code) == shown
+
+
+def test_sheets(tmp_path):
+    result = _read(tmp_path, workbook([["Year", "Note"], [2024, "a|b"], [2025.5, "c\nd"]]))
+    assert (result.status, result.kind) == (Status.OK, "xlsx")
+    assert result.text == (
+        "### Costs\n\n| Year | Note |\n| --- | --- |\n| 2024 | a\\|b |\n| 2025.5 | c d |"
+    )
+    hidden = _read(tmp_path, workbook([["x"]], hidden=True))
+    assert hidden.text.startswith("### Costs (hidden sheet)")
+    assert _read(tmp_path, workbook([])).reason == Reason.BLANK
+
+
+def test_styles_and_shared_strings(tmp_path):
+    main = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+    kinds = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    cells = (
+        '<c r="A1" t="s"><v>1</v></c><c r="B1" s="1"><v>0.25</v></c>'
+        '<c r="C1" s="2"><v>45000</v></c>'
+        '<c r="D1" t="b"><v>1</v></c><c r="E1" t="e"><v>#N/A</v></c><c t="str"><v>sum</v></c>'
+        '<c r="G1" t="s"><v>99</v></c><c r="H1" s="99"><v>7</v></c>'
+    )
+    data = _with(
+        workbook([["x"]]),
+        xl__worksheets__sheet1_xml=f'<worksheet {main}><sheetData><row r="1">{cells}</row>'
+        "</sheetData></worksheet>",
+        xl__sharedStrings_xml=f"<sst {main}><si><t>zero</t></si><si><r><t>o</t></r><r><t>ne</t></r>"
+        "<rPh><t>aid</t></rPh></si></sst>",
+        xl__styles_xml=f'<styleSheet {main}><numFmts><numFmt numFmtId="170" '
+        'formatCode="d.m.yy"/></numFmts><cellXfs><xf numFmtId="0"/><xf numFmtId="9"/>'
+        '<xf numFmtId="170"/></cellXfs></styleSheet>',
+        **{
+            "xl___rels__workbook_xml.rels": "<Relationships xmlns='http://schemas.openxmlformats."
+            "org/package/2006/relationships'>"
+            + "".join(
+                f'<Relationship Id="{i}" Type="{kinds}/{kind}" Target="{target}"/>'
+                for i, kind, target in (
+                    ("s1", "worksheet", "worksheets/sheet1.xml"),
+                    ("s2", "sharedStrings", "sharedStrings.xml"),
+                    ("s3", "styles", "styles.xml"),
+                )
+            )
+            + "</Relationships>"
+        },
+    )
+    assert _read(tmp_path, data).text.splitlines()[2] == (
+        "| one | 25% | 2023-03-15 | TRUE | #N/A | sum | 7 |"
+    )
+
+
+def test_a_stray_cell_far_away_costs_nothing(tmp_path):
+    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    sheet = (
+        f'<worksheet xmlns="{main}"><sheetData><row r="1"><c r="A1"><v>1</v></c></row>'
+        '<row r="1048576"><c r="XFD1048576"><v>2</v></c></row></sheetData></worksheet>'
+    )
+    data = _with(workbook([["x"]]), xl__worksheets__sheet1_xml=sheet)
+    assert _read(tmp_path, data).text == "### Costs\n\n| 1 |  |\n| --- | --- |\n|  | 2 |"
+
+
+def test_cells_are_bounded(tmp_path, monkeypatch):
+    monkeypatch.setattr(xlsx, "MAX_CELLS", 10)
+    monkeypatch.setattr(xlsx._Budget.__init__, "__defaults__", (10,))
+    result = _read(tmp_path, workbook([[1, 2, 3]] * 50))
+    assert result.text.count("| 1 |") == 4
+    assert result.warnings == ("cut after 10 cells",)
+
+
+@pytest.mark.parametrize(
+    ("data", "status", "reason"),
+    [
+        (workbook([["x"]])[:-80], Status.FAILED, Reason.CORRUPT),
+        (
+            _with(
+                workbook([["x"]]), xl__worksheets__sheet1_xml="<!DOCTYPE a [<!ENTITY b 'c'>]><a/>"
+            ),
+            Status.FAILED,
+            Reason.CORRUPT,
+        ),
+        (_with(workbook([["x"]]), xl__workbook_xml="no xml"), Status.FAILED, Reason.CORRUPT),
+        (zipped({"xl/workbook.bin": b"x"}), Status.UNSUPPORTED, Reason.NO_READER),
+    ],
+)
+def test_outcomes(tmp_path, data, status, reason):
+    result = _read(tmp_path, data)
+    assert (result.status, result.reason) == (status, reason)
+
+
+def test_comments_and_text_boxes(tmp_path):
+    kinds = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    data = _with(
+        workbook([["x"]]),
+        xl__comments1_xml='<comments><commentList><comment ref="B2"><text><t>why?</t></text>'
+        "</comment></commentList></comments>",
+        xl__drawings__drawing1_xml='<d xmlns:a="urn:a"><a:txBody><a:p><a:r><a:t>box</a:t></a:r>'
+        "</a:p></a:txBody></d>",
+        **{
+            "xl__worksheets___rels__sheet1_xml.rels": "<Relationships xmlns='http://schemas."
+            "openxmlformats.org/package/2006/relationships'>"
+            f'<Relationship Id="a" Type="{kinds}/comments" Target="../comments1.xml"/>'
+            f'<Relationship Id="b" Type="{kinds}/drawing" Target="../drawings/drawing1.xml"/>'
+            "</Relationships>"
+        },
+    )
+    assert _read(tmp_path, data).text.endswith("Comment (B2): why?\n\nbox")
