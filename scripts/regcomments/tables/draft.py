@@ -85,6 +85,35 @@ def without_slivers(draft: Draft, xs: Sequence[float], ys: Sequence[float], limi
     return replace(draft, n_rows=r_at[-1], n_cols=c_at[-1], places=tuple(places))
 
 
+def unfold(draft: Draft, tol: Tolerances = DEFAULT) -> list[Draft]:
+    """Return a long table set in several columns of print as that many tables.
+
+    Its heading then says the same several times over, the row labels' heading too. A heading
+    that only repeats years under merged cells keeps its table.
+    """
+    top = {p.col: p for p in draft.filled if p.row == 0}
+    n = draft.n_cols
+    if draft.n_rows < 3 or len(top) < n or any(p.cols > 1 or p.rows > 1 for p in top.values()):
+        return [draft]
+    heads = [text_of(top[c].words, None, tol).casefold() for c in range(n)]
+    for period in range(2, n // 2 + 1):
+        if n % period or any(heads[c] != heads[c % period] for c in range(n)):
+            continue
+        if any(p.col // period != (p.col + p.cols - 1) // period for p in draft.filled):
+            return [draft]
+        parts = []
+        for start in range(0, n, period):
+            places = tuple(
+                replace(p, col=p.col - start)
+                for p in draft.places
+                if start <= p.col and p.col + p.cols <= start + period
+            )
+            box = hull(p.box or hull(p.words) for p in places if p.box or p.words)
+            parts.append(trim(Draft(box, draft.n_rows, period, places, draft.ruled)))
+        return parts
+    return [draft]
+
+
 def to_table(draft: Draft, page: int, index: int, tol: Tolerances = DEFAULT) -> Table:
     """Return the finished table without addresses; empty places become empty cells."""
     edges: dict[int, float] = {}

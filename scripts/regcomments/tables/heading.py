@@ -8,7 +8,16 @@ from regcomments.tables.columns import Span, overlap
 from regcomments.tables.items import TextItem
 from regcomments.tables.lattice import Segment
 from regcomments.tables.lines import Line
-from regcomments.tables.rows import Key, Row, between, figure_columns, is_data, merge_body, row_of
+from regcomments.tables.rows import (
+    Key,
+    Row,
+    between,
+    figure_columns,
+    full_rule,
+    is_data,
+    merge_body,
+    row_of,
+)
 from regcomments.tables.tolerances import DEFAULT, Tolerances
 
 
@@ -28,13 +37,12 @@ def rows_from(
 
 def heading_lines(rows: Sequence[Row], columns: Sequence[Span], rules: Sequence[Segment]) -> int:
     """Return how many leading lines are heading: up to the first full rule or the first figures."""
-    lo, hi = columns[0][0], columns[-1][1]
     figured = figure_columns(rows)
     first_data = next((k for k, row in enumerate(rows) if is_data(row, figured)), None)
     for k in range(1, min(len(rows), 10)):
         if first_data is not None and k > first_data:
             break
-        if between(rules, rows[k - 1], rows[k], lo, hi):
+        if full_rule(rules, rows[k - 1], rows[k], columns):
             return k
     if first_data is None:
         return 1
@@ -114,15 +122,13 @@ def _centred_extent(
     while hi + 1 in below and hi + 1 not in busy:
         hi += 1
     mid = (min(w.x0 for w in words) + max(w.x1 for w in words)) / 2
-    best, off = key, 0.0
+    best, least = key, 0.12
     for a in range(lo, key[0] + 1):
         for b in range(key[1], hi + 1):
-            if (a, b) == key:
-                continue
             width = columns[b][1] - columns[a][0]
             miss = abs((columns[a][0] + columns[b][1]) / 2 - mid) / width
-            if miss < 0.06 and (best == key or (b - a, -miss) > (best[1] - best[0], -off)):
-                best, off = (a, b), miss
+            if (a, b) != key and miss < least:
+                best, least = (a, b), miss
     return best
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from regcomments.tables import address
 from regcomments.tables.columns import overlap
-from regcomments.tables.draft import Draft, to_table
+from regcomments.tables.draft import Draft, to_table, unfold
 from regcomments.tables.follow import goes_on, last_of
 from regcomments.tables.framed import booktabs, boxed_table, finer
 from regcomments.tables.items import Box, PageItems, Table, TextItem
@@ -74,8 +74,9 @@ def page_drafts(page: PageItems, tol: Tolerances = DEFAULT) -> list[Draft]:
         draft = boxed_table(box, free, flat, tol)
         if draft is not None:
             drafts.append(draft)
+    parts = [part for d in drafts for part in unfold(d, tol)]
     return sorted(
-        (d for d in drafts if len(d.filled) >= 2), key=lambda d: (d.box.y0, d.box.x0, d.box)
+        (d for d in parts if len(d.filled) >= 2), key=lambda d: (d.box.y0, d.box.x0, d.box)
     )
 
 

@@ -15,9 +15,11 @@ from regcomments.tables.lines import Line, Piece
 from regcomments.tables.tolerances import DEFAULT, Tolerances
 
 FIGURE = re.compile(
-    r"[-+−–—(<>≤≥~±]*\s*[$€£¥#]?\s*[-+−–(<]?[\d.,]*\d[\d.,\s/:–()%-]*[%)*†‡§¶a-zA-Z]{0,3}"
-    r"|[-–—.*†‡…]+|[nN]\.?/?[aA]\.?|[-–—]"
+    r"[-+−–—(<>≤≥~±]*\s*[$€£¥#]?\s*[-+−–(<]?[\d.,]*\d[\d.,\s/:–()%-]*[%)*†‡§¶]*"
+    r"(?:(?<![\s(])[a-zA-Z]{1,2})?[)*†‡]*"
+    r"|[-–—.*†‡…]+|[nN]\.?/?[aA]\.?"
 )
+YEAR = re.compile(r"(?:FY\s?)?(?:19|20)\d\d(?:\s?[-–/]\s?\d{2,4})?[*†‡a-z]?")
 
 Key = tuple[int, int]  # first and last column
 
@@ -121,36 +123,58 @@ def figure_columns(rows: Sequence[Row]) -> set[int]:
 
 
 def is_data(row: Row, columns: set[int]) -> bool:
-    """Tell whether a row holds figures where `columns` of figures are, in half of them or more."""
-    texts = [" ".join(w.text for w in ws) for (a, _), ws in row.cells.items() if a in columns]
-    hits = sum(figures(t) for t in texts)
-    return bool(texts) and hits * 2 >= len(texts) and any(re.search(r"\d", t) for t in texts)
+    """Tell whether a row holds figures where `columns` of figures are, in half of them or more.
 
-
-def between(rules: Sequence[Segment], upper: Row, lower: Row, lo: float, hi: float) -> bool:
-    """Tell whether a rule runs between two rows over the whole stretch from `lo` to `hi`.
-
-    Short rules below merged headings leave gaps of more than a tenth.
+    Years alone are a heading.
     """
+    texts = [" ".join(w.text for w in ws) for (a, _), ws in row.cells.items() if a in columns]
+    hits = [t for t in texts if figures(t)]
+    return (
+        len(hits) * 2 >= len(texts)
+        and any(re.search(r"\d", t) for t in hits)
+        and not all(YEAR.fullmatch(t) for t in hits)
+    )
+
+
+def between(
+    rules: Sequence[Segment], upper: Row, lower: Row, lo: float, hi: float, share: float = 0.9
+) -> bool:
+    """Tell whether rules run between two rows over a share of the stretch from `lo` to `hi`."""
     a, b = (upper.top + upper.bottom) / 2, (lower.top + lower.bottom) / 2
     got = sum(overlap(r.lo, r.hi, lo, hi) for r in rules if a < r.at < b)
-    return got >= 0.9 * (hi - lo)
+    return got >= share * (hi - lo)
+
+
+def full_rule(rules: Sequence[Segment], upper: Row, lower: Row, columns: Sequence[Span]) -> bool:
+    """Tell whether a rule runs between two rows through all columns, the first among them.
+
+    The short rules below merged headings may come to nine tenths together, but leave that out.
+    """
+    return between(rules, upper, lower, columns[0][0], columns[-1][1]) and between(
+        rules, upper, lower, *columns[0], share=0.5
+    )
 
 
 def merge_body(
     rows: Sequence[Row], columns: Sequence[Span], rules: Sequence[Segment], tol: Tolerances
 ) -> list[Row]:
     """Return body rows: a line that only goes on with the row above, or below, joins it."""
-    lo, hi = columns[0][0], columns[-1][1]
+    # In a table of entries in small letters these say nothing about wrapping.
+    starts = [min(ws).text[:1] for row in rows for ws in row.cells.values()]
+    capitals = sum(c.islower() for c in starts) < 0.3 * len(starts)
     out: list[Row] = []
     for row in rows:
         last = out[-1] if out else None
-        if last is None or between(rules, last, row, lo, hi):
+        if last is None or full_rule(rules, last, row, columns):
             out.append(row)
             continue
         height = row.bottom - row.top
         near = row.top - last.bottom < tol.wrap_h * height
-        if near and (_goes_on(last, row, columns) or _begun_above(last, row, columns)):
+        if near and (
+            _goes_on(last, row, columns)
+            or _begun_above(last, row, columns)
+            or (capitals and _in_mid_sentence(last, row))
+        ):
             for key, words in row.cells.items():
                 _add(last, key, words)
             last.bottom = max(last.bottom, row.bottom)
@@ -172,8 +196,30 @@ def _goes_on(last: Row, row: Row, columns: Sequence[Span]) -> bool:
     if not row.columns() <= last.columns() or len(row.cells) >= max(2, len(last.columns())):
         return False
     if 0 in row.columns():
-        return len(row.cells) == 1 and len(last.columns()) > 1 and _full(last, row, columns)
+        return (
+            len(row.cells) == 1
+            and len(last.columns()) > 1
+            and _indent(row) >= _indent(last) - 1
+            and _full(last, row, columns)
+        )
     return not any(figures(" ".join(w.text for w in ws)) for ws in row.cells.values())
+
+
+def _in_mid_sentence(last: Row, row: Row) -> bool:
+    """Every cell of the line begins in small letters, below one that begins otherwise."""
+    for key, words in row.cells.items():
+        above = next((ws for old, ws in last.cells.items() if old == key), None)
+        if above is None or not min(words).text[:1].islower() or figures(words[0].text):
+            return False
+        first = min(above, key=lambda w: (round(w.y0 + w.y1), w))
+        if first.text[:1].islower():
+            return False
+    return 0 not in row.columns() or _indent(row) >= _indent(last) - 1
+
+
+def _indent(row: Row) -> float:
+    """Where the first column's text begins, in points."""
+    return min(w.x0 for k, ws in row.cells.items() if k[0] == 0 for w in ws)
 
 
 def _begun_above(last: Row, row: Row, columns: Sequence[Span]) -> bool:
@@ -181,8 +227,7 @@ def _begun_above(last: Row, row: Row, columns: Sequence[Span]) -> bool:
     if last.columns() != {0} or 0 not in row.columns() or len(row.cells) < 2:
         return False
     label = min(row.cells[k][0] for k in row.cells if k[0] == 0)
-    head = min(last.cells[k][0] for k in last.cells)
-    starts_small = label.text[:1].islower() or label.x0 > head.x0 + 3
+    starts_small = label.text[:1].islower() or label.x0 > _indent(last) + 3
     return starts_small and _full(last, row, columns)
 
 
@@ -195,9 +240,8 @@ def _full(last: Row, row: Row, columns: Sequence[Span]) -> bool:
     # A short word wraps from nothing: it is a row name of its own.
     if sum(len(w.text) + 1 for w in upper) < 12:
         return False
-    bottom = max(upper, key=lambda w: (w.y0 + w.y1, w))
-    mid = (bottom.y0 + bottom.y1) / 2
-    end = max(w.x1 for w in upper if w.y0 <= mid <= w.y1)
+    bottom = max(w.y0 + w.y1 for w in upper) / 2
+    end = max(w.x1 for w in upper if (w.y0 + w.y1) / 2 > bottom - 0.3 * (w.y1 - w.y0))
     word = min(lower)
     room = columns[0][1] - end
     return word.x1 - word.x0 + 0.2 * (word.y1 - word.y0) > room

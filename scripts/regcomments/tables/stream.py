@@ -13,7 +13,7 @@ from regcomments.tables.items import hull
 from regcomments.tables.lattice import Segment
 from regcomments.tables.lines import Line
 from regcomments.tables.prose import prose_pieces, wordy
-from regcomments.tables.rows import Row, between, figure_columns, is_data, row_of
+from regcomments.tables.rows import Row, figure_columns, full_rule, is_data, row_of
 from regcomments.tables.runs import runs_of, with_ends
 from regcomments.tables.tolerances import DEFAULT, Tolerances
 
@@ -215,6 +215,5 @@ def table_of_run(
     if len(rows) < 2:
         return None
     draft = draft_from(rows, len(columns))
-    lo, hi = columns[0][0], columns[-1][1]
-    vouched = head == 1 and between(rules, rows[0], rows[1], lo, hi)
+    vouched = head == 1 and full_rule(rules, rows[0], rows[1], columns)
     return draft if believable(draft, vouched, tol) else None
