@@ -9,6 +9,7 @@ that can hide text: a page without them has none to hide.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 import pymupdf
 from pymupdf import mupdf
@@ -19,9 +20,9 @@ _PRINT = getattr(mupdf, "fz_print_stext_page_as_xml_with_flags", None)  # since 
 _BLOCK_OR_LINE = re.compile(
     r'<(?:block |line bbox="([^"]*)" wmode="(\d)" dir="([^"]*)"[^>]*? text="([^"]*)")'
 )
-_REFERENCE = re.compile(r"&(?:#x([0-9a-fA-F]+)|#([0-9]+)|(amp|lt|gt|quot|apos));")
 _UNMAPPED = re.compile("&#x[fF][fF][fF][dD];|\ufffd")
-_NAMED = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
+# The entity for "&" comes last, or it would make new ones.
+_NAMED = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&apos;", "'"), ("&amp;", "&"))
 # Text render modes 3 (invisible) and 4 to 7 (clipping).
 _RENDER_MODE = re.compile(rb"Tr\b")
 _HIDING_MODES = frozenset((b"3", b"4", b"5", b"6", b"7"))
@@ -132,6 +133,13 @@ def plain_lines(textpage: pymupdf.TextPage) -> list[Line] | None:
     xml = _printed(_PRINT, textpage, 0).decode("utf-8", "replace")
     if _UNMAPPED.search(xml):
         return None
+    # Numbers stand for characters beyond ASCII only, so they can be put in before tags are read.
+    first, *rest = xml.split("&#x")
+    pieces = [first]
+    for piece in rest:
+        code, _, text = piece.partition(";")
+        pieces += (_character(code), text)
+    xml = "".join(pieces)
     lines: list[Line] = []
     block = -1
     for box, wmode, direction, text in _BLOCK_OR_LINE.findall(xml):
@@ -139,7 +147,8 @@ def plain_lines(textpage: pymupdf.TextPage) -> list[Line] | None:
             block += 1
             continue
         if "&" in text:
-            text = _REFERENCE.sub(_character, text)
+            for name, char in _NAMED:
+                text = text.replace(name, char)
         stripped = text.strip()
         if not stripped:
             continue
@@ -164,11 +173,11 @@ def plain_lines(textpage: pymupdf.TextPage) -> list[Line] | None:
     return lines
 
 
-def _character(match: re.Match[str]) -> str:
-    if match[3]:
-        return _NAMED[match[3]]
-    code = int(match[1], 16) if match[1] else int(match[2])
-    return chr(code) if code < 0x110000 else "\ufffd"
+@lru_cache(maxsize=4096)
+def _character(code: str) -> str:
+    """Return the character of a hexadecimal number."""
+    number = int(code, 16)
+    return chr(number) if number < 0x110000 else "\ufffd"
 
 
 def _printed(printer: object, textpage: pymupdf.TextPage, *flags: int) -> bytes:
