@@ -48,6 +48,22 @@ def test_rows_and_types(con, state):
     assert con.execute("SELECT file FROM failures").fetchall() == [("attachment_10.pdf",)]
 
 
+@pytest.mark.parametrize("damage", [None, b"", b"PAR1 garbage PAR1"])
+def test_csv_files_alone_will_do(con, state, damage):
+    view.register(con, state)
+    queries = ("SELECT * FROM comments", "SELECT * FROM attachments")
+    before = [con.execute(query).fetchall() for query in queries]
+    for name in ("_index.parquet", "_attachments.parquet"):
+        if damage is None:
+            (state / name).unlink()
+        else:
+            (state / name).write_bytes(damage)
+    view.register(con, state)
+    assert [con.execute(query).fetchall() for query in queries] == before
+    assert types(con, "comments") == COMMENT_COLUMNS
+    assert types(con, "attachments") == ATTACHMENT_COLUMNS
+
+
 def test_views_join(con, state):
     view.register(con, state)
     query = """SELECT c.comment_id, sum(a.chars) FROM comments c
