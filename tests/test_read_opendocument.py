@@ -122,6 +122,22 @@ def test_a_scanned_letter_pasted_in(tmp_path):
         reader.picture(tmp_path / "attachment_1.odt", 9)
 
 
+def test_a_slide_that_is_a_picture(tmp_path):
+    scan = picture_bytes("PNG")
+    frame = _FRAME.replace('svg:height="5cm"', 'svg:height="15cm"')
+    body = f"<draw:page><text:p>words</text:p></draw:page><draw:page>{frame}</draw:page>"
+    data = opendocument(body, "presentation", extra={"Pictures/scan.png": scan})
+    result = _read(tmp_path, data)
+    assert (result.status, result.reason, result.ocr_pages) == (
+        Status.OCR_NEEDED,
+        Reason.MIXED,
+        (2,),
+    )
+    assert reader.picture(tmp_path / "attachment_1.odt", 2) == scan
+    with pytest.raises(LookupError):
+        reader.picture(tmp_path / "attachment_1.odt", 1)
+
+
 @pytest.mark.parametrize(
     ("data", "reason"),
     [

@@ -144,6 +144,10 @@ class _PicturePages:
 
 # Kinds whose reader has picture(path, number) -> bytes.
 _PICTURE_READERS = {
+    Kind.DOC: "regcomments.read.msdoc",
+    Kind.PPT: "regcomments.read.msppt",
+    Kind.RTF: "regcomments.read.rtf",
+    Kind.XLSX: "regcomments.read.xlsx",
     Kind.DOCX: "regcomments.read.word",
     Kind.PPTX: "regcomments.read.slides",
     Kind.ODT: "regcomments.read.opendocument",
@@ -168,14 +172,14 @@ def open_pages(path: Path, inside: str, sha256: str, scratch: Path) -> Pages:
         return _open_image(path)
     if kind in _PICTURE_READERS:
         return _PicturePages(path, _PICTURE_READERS[kind])
-    return _open_pdf(path)
+    return _open_pdf(path, "xps" if kind == Kind.XPS else "pdf")
 
 
-def _open_pdf(path: Path) -> _PdfPages:
+def _open_pdf(path: Path, filetype: str) -> _PdfPages:
     pymupdf.TOOLS.mupdf_display_errors(False)
     pymupdf.TOOLS.mupdf_display_warnings(False)
     try:
-        document = pymupdf.open(path, filetype="pdf")
+        document = pymupdf.open(path, filetype=filetype)
     except (RuntimeError, ValueError) as error:
         raise RasterError(f"can't be opened: {_line(error)}") from error
     if document.needs_pass and not document.authenticate(""):

@@ -68,5 +68,15 @@ def read_xps(path: Path, options: ReadOptions) -> Document:
             raise UnreadableError(Status.FAILED, Reason.TOO_LARGE, f"{count} pages")
         if options.on_pages is not None:
             options.on_pages(count)
-        pages = tuple(Page(page.number + 1, page.get_text()) for page in document)
+        pages = tuple(_page(page) for page in document)
     return Document("xps", "pymupdf", pages=pages, paged=True)
+
+
+def _page(page: pymupdf.Page) -> Page:
+    """A page without text that shows something wants OCR."""
+    text = page.get_text()
+    if text.strip():
+        return Page(page.number + 1, text)
+    if page.get_bboxlog():
+        return Page(page.number + 1, needs_ocr=True, reason=Reason.SCANNED)
+    return Page(page.number + 1, reason=Reason.BLANK)

@@ -42,8 +42,8 @@ class _Record:
 def read_ppt(path: Path, options: ReadOptions) -> Document:
     """Return the slides of the presentation at `path` as pages.
 
-    A presentation without any text wants OCR of its large pictures only by its first slide, since
-    pictures aren't told apart by slide. Raises UnreadableError: encrypted, corrupt, no_pages.
+    Of a presentation without any text the pages are its large pictures, which want OCR (which
+    slide shows which isn't looked up). Raises UnreadableError: encrypted, corrupt, no_pages.
     """
     with olefile.OleFileIO(path) as ole:
         data = _stream(ole, "PowerPoint Document")
@@ -58,11 +58,20 @@ def read_ppt(path: Path, options: ReadOptions) -> Document:
         raise UnreadableError(Status.FAILED, Reason.NO_PAGES, "no slides")
     if len(texts) > options.max_pages:
         raise UnreadableError(Status.FAILED, Reason.TOO_LARGE, f"{len(texts)} slides")
+    if not any(texts):
+        count = len(_pictures(path))
+        scans = (Page(n, needs_ocr=True, reason=Reason.IMAGE) for n in range(1, count + 1))
+        return Document("ppt", "ms-ppt", pages=tuple(scans))
     pages = tuple(Page(number, text) for number, text in enumerate(texts, 1))
-    warnings: tuple[str, ...] = ()
-    if not any(texts) and _pictures(path):
-        warnings = ("the slides hold pictures that were not read",)
-    return Document("ppt", "ms-ppt", pages=pages, paged=True, warnings=warnings)
+    return Document("ppt", "ms-ppt", pages=pages, paged=True)
+
+
+def picture(path: Path, number: int) -> bytes:
+    """Return the bytes of large picture `number` (from 1). Raises LookupError."""
+    found = _pictures(path)
+    if not 1 <= number <= len(found):
+        raise LookupError(f"no picture {number} in {path.name}")
+    return found[number - 1]
 
 
 def _pictures(path: Path) -> list[bytes]:

@@ -9,8 +9,9 @@ from lxml import etree
 
 from regcomments.read.flow import Flow, list_number
 from regcomments.read.options import ReadOptions
-from regcomments.read.word_package import open_package
-from regcomments.read.word_pictures import picture_pages, raster_pictures
+from regcomments.read.slides import PICTURE_SHARE, SHORT_TEXT
+from regcomments.read.word_package import Package, open_package
+from regcomments.read.word_pictures import Picture, picture_pages, raster_pictures
 from regcomments.read.word_state import PictureUse
 from regcomments.records import Document, Page, UnreadableError
 from regcomments.status import Reason, Status
@@ -22,6 +23,7 @@ _PRESENTATION = "{urn:oasis:names:tc:opendocument:xmlns:presentation:1.0}"
 _DRAW = "{urn:oasis:names:tc:opendocument:xmlns:drawing:1.0}"
 _STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
 _SVG = "{urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0}"
+_SLIDE_AREA = 720.0 * 540.0  # points; 10 x 7.5 inches, the default
 _EMPTY_NOTES = re.compile(r"\s*\bNotes:\s*\Z")
 _UNITS = {"in": 72.0, "cm": 72 / 2.54, "mm": 7.2 / 2.54, "pt": 1.0, "px": 0.75}  # in points
 _XLINK = "{http://www.w3.org/1999/xlink}"
@@ -67,7 +69,10 @@ def read_opendocument(path: Path, options: ReadOptions) -> Document:
         if len(slides) > options.max_pages:
             raise UnreadableError(Status.FAILED, Reason.TOO_LARGE, f"{len(slides)} slides")
         texts = [_EMPTY_NOTES.sub("", _Walker(root).run(slide)) for slide in slides]
-        pages = tuple(Page(number, text) for number, text in enumerate(texts, 1))
+        pages = tuple(
+            _slide_page(package, number, slide, text)
+            for number, (slide, text) in enumerate(zip(slides, texts, strict=True), 1)
+        )
         return Document("odp", "odf-xml", pages=pages, paged=True, warnings=warnings)
     # A workbook's styles hold the headers that it would be printed with, sheet by sheet.
     is_workbook = next(root.iter(_OFFICE + "spreadsheet"), None) is not None
@@ -81,17 +86,35 @@ def read_opendocument(path: Path, options: ReadOptions) -> Document:
 
 
 def picture(path: Path, number: int) -> bytes:
-    """Return the bytes of raster picture `number` (from 1) of the text document at `path`.
+    """Return the bytes of raster picture `number` (from 1) of the text document at `path`, or of
+    the largest one on slide `number` of a presentation.
 
     Raises LookupError when there is none, UnreadableError as `read_opendocument` does.
     """
     package = open_package(path)
     root = package.root("content.xml")
-    uses = {} if root is None else _pictures(root)
-    for found in raster_pictures(package, uses):
-        if found.number == number:
-            return package.read(found.use.part)
+    slides = [] if root is None else list(root.iter(_DRAW + "page"))
+    if slides and 1 <= number <= len(slides):
+        found = raster_pictures(package, _pictures(slides[number - 1]))
+        if found:
+            return package.read(max(found, key=_area).use.part)
+    elif root is not None and not slides:
+        for found_picture in raster_pictures(package, _pictures(root)):
+            if found_picture.number == number:
+                return package.read(found_picture.use.part)
     raise LookupError(f"no picture {number} in {path.name}")
+
+
+def _slide_page(package: Package, number: int, slide: etree._Element, text: str) -> Page:
+    """A slide; one that says it all in a picture wants OCR (the rule of slides.py)."""
+    largest = max(map(_area, raster_pictures(package, _pictures(slide))), default=0.0)
+    if len(text) < SHORT_TEXT and largest >= PICTURE_SHARE * _SLIDE_AREA:
+        return Page(number, text, needs_ocr=True, reason=Reason.IMAGE)
+    return Page(number, text, reason=None if text else Reason.BLANK)
+
+
+def _area(picture: Picture) -> float:
+    return picture.use.width * picture.use.height
 
 
 def _pictures(root: etree._Element) -> dict[str, PictureUse]:

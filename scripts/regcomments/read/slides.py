@@ -27,8 +27,8 @@ _TITLES = frozenset({"title", "ctrTitle"})
 _RASTER = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".tif", ".tiff", ".webp")
 # A slide whose text is shorter than this and whose largest picture covers this share of it says
 # what it says in the picture.
-_SHORT_TEXT = 200
-_PICTURE_SHARE = 0.25
+SHORT_TEXT = 200
+PICTURE_SHARE = 0.25
 
 
 @dataclass
@@ -104,7 +104,7 @@ def _page(package: Package, number: int, name: str, area: int) -> Page:
     text = slide.flow.markdown()
     notes = _notes(package, name)
     covered = min(max((found[0] for found in slide.pictures), default=0.0) / area, 1.0)
-    needs_ocr = covered >= _PICTURE_SHARE and len(text) < _SHORT_TEXT
+    needs_ocr = covered >= PICTURE_SHARE and len(text) < SHORT_TEXT
     facts = {"chars": len(text), "image_share": round(covered, 3)}
     return Page(
         number=number,
