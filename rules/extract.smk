@@ -46,6 +46,7 @@ rule extract_comment:
         combined=update(COMMENT / "combined.md"),
     log:
         "logs/extract_comment/{docket}/{comment}.log",
+    localrule: True
     conda:
         "../environment.yml"
     params:

@@ -11,6 +11,7 @@ rule index:
         state_folder,
     log:
         "logs/index/index.log",
+    localrule: True
     conda:
         "../environment.yml"
     params:
@@ -26,6 +27,7 @@ rule stats:
         state_folder,
     log:
         "logs/stats/stats.log",
+    localrule: True
     conda:
         "../environment.yml"
     params:

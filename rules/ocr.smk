@@ -15,6 +15,7 @@ rule ocr:
         merged=ocr_merged,
     log:
         "logs/ocr/ocr.log",
+    localrule: True
     conda:
         "../environment.yml"
     params:
@@ -30,6 +31,7 @@ checkpoint queue_ocr:
         queue=f"{WORK}/ocr/{{gen}}/queue.jsonl",
     log:
         "logs/queue_ocr/{gen}.log",
+    localrule: True
     conda:
         "../environment.yml"
     params:
@@ -78,6 +80,7 @@ rule merge_ocr_results:
         receipt=f"{WORK}/ocr/{{gen}}/merged.json",
     log:
         "logs/merge_ocr/{gen}.log",
+    localrule: True
     conda:
         "../environment.yml"
     params:
@@ -97,6 +100,7 @@ rule merge_ocr:
         state_folder,
     log:
         "logs/merge_ocr/merge_ocr.log",
+    localrule: True
     conda:
         "../environment.yml"
     params:
