@@ -18,10 +18,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
+from typing import Any
 
 from regcomments.read import ReadOptions, preload, read_attachment
 from regcomments.read.limits import WorkerLimits
@@ -33,6 +35,10 @@ RECYCLE_RSS = 700 << 20  # bytes; MuPDF keeps what a heavy file took, a fresh wo
 RECYCLE_READS = 1000  # files, so that slow leaks stay small
 
 
+# What a worker does with a path. It must not raise: what it returns goes back to the parent.
+Task = Callable[[Path, ReadOptions], Any]
+
+
 @dataclass(frozen=True)
 class OcrLookup:
     """Where a worker finds OCR results: the state folder, and the engine to prefer."""
@@ -41,11 +47,21 @@ class OcrLookup:
     engine: str | None = None
 
 
+class WorkerFailure(Exception):
+    """The process died or overran on a file: `reason` of the closed vocabulary, and a detail."""
+
+    def __init__(self, reason: Reason, detail: str) -> None:
+        super().__init__(reason, detail)
+        self.reason = reason
+        self.detail = detail
+
+
 class Worker:
     """A reader process, started when first needed and again after it died.
 
-    `fork` starts it as a fork of this process with the readers loaded, which is quick and safe
-    only where no other threads run; else it is a fresh interpreter.
+    `task` is what it does with a path, read_attachment if not given. `fork` starts it as a fork
+    of this process with the readers loaded, which is quick and safe only where no other threads
+    run; else it is a fresh interpreter.
     """
 
     def __init__(
@@ -54,11 +70,13 @@ class Worker:
         options: ReadOptions | None = None,
         ocr: OcrLookup | None = None,
         *,
+        task: Task | None = None,
         fork: bool = False,
     ) -> None:
         self._limits = limits or WorkerLimits()
         self._options = options or ReadOptions()
         self._ocr = ocr
+        self._task = task
         self._fork = fork
         self._conn: Connection | None = None
         self._pid: int | None = None
@@ -73,13 +91,22 @@ class Worker:
 
     def read(self, path: Path) -> Extraction:
         """Return the outcome for `path`; a worker that dies or overruns is an outcome too."""
+        try:
+            return self.run(path)
+        except WorkerFailure as failure:
+            return Extraction(
+                Status.FAILED, reason=failure.reason, error=failure.detail, size=_size(path)
+            )
+
+    def run(self, path: Path) -> Any:
+        """Return what the task makes of `path`. Raises WorkerFailure."""
         if self._conn is None:
             self._start()
         try:
             self._conn.send(str(path))
-            return self._receive(path)
-        except (EOFError, ConnectionError, BrokenPipeError):
-            return self._died(path)
+            return self._receive()
+        except (EOFError, ConnectionError):
+            raise self._death() from None
 
     def close(self) -> None:
         """Stop the process. It may be started again by another `read`."""
@@ -87,27 +114,24 @@ class Worker:
             self._conn.close()
         self._kill()
 
-    def _receive(self, path: Path) -> Extraction:
+    def _receive(self) -> Any:
         started = time.monotonic()
         allowed = self._limits.deadline(0)
         while True:
             left = started + allowed - time.monotonic()
             if left <= 0 or not self._conn.poll(left):
                 self.close()
-                error = f"not read within {allowed:.0f} s"
-                return Extraction(
-                    Status.FAILED, reason=Reason.TIMEOUT, error=error, size=_size(path)
-                )
+                raise WorkerFailure(Reason.TIMEOUT, f"not read within {allowed:.0f} s")
             kind, value = self._conn.recv()
             if kind == "pages":
                 allowed = max(allowed, self._limits.deadline(value))
                 continue
-            extraction, recycle = value
+            result, recycle = value
             if recycle:
                 self.close()
-            return extraction
+            return result
 
-    def _died(self, path: Path) -> Extraction:
+    def _death(self) -> WorkerFailure:
         code = self._exit_code()
         self.close()
         # SIGKILL comes from the kernel's memory killer, SIGXFSZ from our file size limit.
@@ -116,14 +140,13 @@ class Worker:
             how = signal.Signals(-code).name if code is not None and code < 0 else f"exit {code}"
         except ValueError:
             how = f"signal {-code}"
-        return Extraction(
-            Status.FAILED, reason=reason, error=f"the reader died ({how})", size=_size(path)
-        )
+        return WorkerFailure(reason, f"the reader died ({how})")
 
     def _start(self) -> None:
         mine, theirs = Pipe()
         self._scratch = tempfile.mkdtemp(prefix="regcomments-")
-        setup = (self._limits, replace(self._options, scratch=Path(self._scratch)), self._ocr)
+        options = replace(self._options, scratch=Path(self._scratch))
+        setup = (self._limits, options, self._ocr, self._task)
         if self._fork:
             preload()
             process = get_context("fork").Process(
@@ -178,7 +201,7 @@ def _serve(
     if os.getppid() != parent:
         os._exit(0)  # it died before the line above took hold
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    limits, options, ocr = setup if setup is not None else conn.recv()
+    limits, options, ocr, task = setup if setup is not None else conn.recv()
     _restrict(limits)
     if setup is None:
         preload()
@@ -193,12 +216,10 @@ def _serve(
             path = conn.recv()
         except (EOFError, OSError):
             return
-        extraction = read_attachment(Path(path), options)
+        result = (task or read_attachment)(Path(path), options)
         reads += 1
-        recycle = (
-            extraction.reason == Reason.MEMORY or reads >= RECYCLE_READS or _rss() > RECYCLE_RSS
-        )
-        conn.send(("done", (extraction, recycle)))
+        starved = getattr(result, "reason", None) == Reason.MEMORY
+        conn.send(("done", (result, starved or reads >= RECYCLE_READS or _rss() > RECYCLE_RSS)))
 
 
 def _restrict(limits: WorkerLimits) -> None:
