@@ -82,6 +82,7 @@ class _Reader:
         for at, span in enumerate(stories[6:] if len(stories) > 6 else stories):
             # Even, odd headers; even, odd footers; first header, first footer.
             (feet if at % 6 in (2, 3, 5) else heads).append(self._story(*span))
+        heads.append(self._story(*spans["head_boxes"]))
         blocks = [*heads, self._story(*spans["text"]), self._story(*spans["boxes"]), *feet]
         blocks += self._notes("footnotes", "[{}]: ")
         blocks += self._notes("endnotes", "[{}]: ")

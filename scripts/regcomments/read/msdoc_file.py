@@ -26,6 +26,7 @@ _WORD97 = 193  # nFib from which the newer layout holds (Word 97)
 _OPERAND = (1, 1, 2, 4, 2, 2, 0, 3)
 _DEFINE_TABLE, _CHANGE_TABS = 0xD608, 0xC615
 IN_TABLE, ROW_END = 0x2416, 0x2417
+_HUGE = 0x6646  # sprmPHugePapx: the properties lie in the data stream
 DELETED, HIDDEN = 0x0800, 0x083C
 # The stories of a document, in the order in which their characters follow each other.
 STORIES = ("text", "footnotes", "headers", "macros", "comments", "endnotes", "boxes", "head_boxes")
@@ -71,7 +72,8 @@ class WordFile:
             if self.modern and not self._table:
                 other = "0Table" if flags & 0x0200 else "1Table"
                 self._table = _stream(ole, other)
-            self.pictures = [_stream(ole, "Data"), self._main]
+            self._data = _stream(ole, "Data")
+            self.pictures = [self._data, self._main]
         self._complex = bool(flags & 0x0004)
         self._pieces = self._read_pieces()
         self.text = "".join(self._characters())
@@ -82,9 +84,17 @@ class WordFile:
         marks: dict[int, Paragraph] = {}
         for _, end, raw in self._runs(0x102, paragraph=True):
             style = int.from_bytes(raw[:2], "little")
-            on = {code for code, value in _properties(raw[2:]).items() if value}
+            properties = _properties(raw[2:])
+            if _HUGE in properties:
+                properties |= self._huge(properties[_HUGE])
+            on = {code for code, value in properties.items() if value}
             marks[end - 1] = Paragraph(style, IN_TABLE in on, ROW_END in on)
         return marks
+
+    def _huge(self, offset: int) -> dict[int, int]:
+        """Properties too long for a page, as rows of many cells have them ([MS-DOC] 2.6.2)."""
+        size = int.from_bytes(self._data[offset : offset + 2], "little")
+        return _properties(self._data[offset + 2 : offset + 2 + size])
 
     def left_out(self) -> list[tuple[int, int]]:
         """Return the character ranges that are deleted revisions or hidden text, in order."""
@@ -248,7 +258,7 @@ def _properties(raw: bytes) -> dict[int, int]:
         size = _OPERAND[code >> 13]
         at += 2
         if size:
-            found[code] = int.from_bytes(raw[at : at + min(size, 2)], "little")
+            found[code] = int.from_bytes(raw[at : at + size], "little")
         elif code == _DEFINE_TABLE:
             size = struct.unpack_from("<H", raw, at)[0] + 1 if at + 2 <= len(raw) else len(raw)
         elif code == _CHANGE_TABS and raw[at] == 255:

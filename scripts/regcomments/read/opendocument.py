@@ -49,6 +49,9 @@ _SKIPPED = frozenset(
 )
 
 
+_Styles = dict[tuple[str, int], tuple[str, str]]  # (list style, level): number format, suffix
+
+
 def read_opendocument(path: Path, options: ReadOptions) -> Document:
     """Return the text of the document at `path`; of a presentation, a page per slide.
 
@@ -64,11 +67,13 @@ def read_opendocument(path: Path, options: ReadOptions) -> Document:
         detail = package.warnings[0] if package.warnings else "no content.xml"
         raise UnreadableError(Status.FAILED, Reason.CORRUPT, detail)
     warnings = tuple(package.warnings)
+    styles = package.root("styles.xml")
+    lists = _list_styles(styles) | _list_styles(root)
     slides = list(root.iter(_DRAW + "page"))
     if slides:
         if len(slides) > options.max_pages:
             raise UnreadableError(Status.FAILED, Reason.TOO_LARGE, f"{len(slides)} slides")
-        texts = [_EMPTY_NOTES.sub("", _Walker(root).run(slide)) for slide in slides]
+        texts = [_EMPTY_NOTES.sub("", _Walker(lists).run(slide)) for slide in slides]
         pages = tuple(
             _slide_page(package, number, slide, text)
             for number, (slide, text) in enumerate(zip(slides, texts, strict=True), 1)
@@ -76,9 +81,8 @@ def read_opendocument(path: Path, options: ReadOptions) -> Document:
         return Document("odp", "odf-xml", pages=pages, paged=True, warnings=warnings)
     # A workbook's styles hold the headers that it would be printed with, sheet by sheet.
     is_workbook = next(root.iter(_OFFICE + "spreadsheet"), None) is not None
-    styles = None if is_workbook else package.root("styles.xml")
-    heads, feet = ("", "") if styles is None else _margins(styles)
-    body = _Walker(root).run(next(root.iter(_OFFICE + "body"), root))
+    heads, feet = ("", "") if is_workbook or styles is None else _margins(styles, lists)
+    body = _Walker(lists).run(next(root.iter(_OFFICE + "body"), root))
     text = "\n\n".join(block for block in (heads, body, feet) if block)
     chars = len("".join(text.split()))
     pages = picture_pages(package, raster_pictures(package, _pictures(root)), chars)
@@ -133,13 +137,13 @@ def _points(length: str | None) -> float:
     return float(match[1]) * _UNITS[match[2]] if match else 0.0
 
 
-def _margins(styles: etree._Element) -> tuple[str, str]:
+def _margins(styles: etree._Element, lists: _Styles) -> tuple[str, str]:
     """Headers and footers of all page styles, each text once."""
     found: list[list[str]] = [[], []]
     for side, name in enumerate(("header", "footer")):
         for kind in (name, f"{name}-first", f"{name}-left"):
             for node in styles.iter(_STYLE + kind):
-                text = _Walker(styles).run(node)
+                text = _Walker(lists).run(node)
                 if text and text not in found[side]:
                     found[side].append(text)
     return "\n\n".join(found[0]), "\n\n".join(found[1])
@@ -148,13 +152,11 @@ def _margins(styles: etree._Element) -> tuple[str, str]:
 class _Walker:
     """Turns a part of a content tree into Markdown; iterative."""
 
-    def __init__(
-        self, root: etree._Element, styles: dict[tuple[str, int], tuple[str, str]] | None = None
-    ) -> None:
+    def __init__(self, styles: _Styles) -> None:
         self._flow = Flow()
         self._notes: list[etree._Element] = []
         self._lists: list[list] = []  # [style name, next number]
-        self._styles = _list_styles(root) if styles is None else styles
+        self._styles = styles
         self._tables = 0
         self._label = False  # the next paragraph goes on behind a label
         self._inline = 0  # open paragraphs; elsewhere white space is only the layout of the XML
@@ -165,7 +167,7 @@ class _Walker:
         text = self._flow.markdown()
         notes: list[str] = []
         for number, note in enumerate(self._notes, 1):
-            inner = _Walker(note, self._styles)
+            inner = _Walker(self._styles)
             inner._walk(note)
             mark = _citation(note) or str(number)
             label = "Comment" if note.tag == _OFFICE + "annotation" else f"[{mark}]"
@@ -278,10 +280,10 @@ class _Walker:
         self._flow.item(marker, depth)
 
 
-def _list_styles(root: etree._Element) -> dict[tuple[str, int], tuple[str, str]]:
+def _list_styles(root: etree._Element | None) -> _Styles:
     """Number format and suffix of the numbered levels: (style, level) -> (format, suffix)."""
-    found: dict[tuple[str, int], tuple[str, str]] = {}
-    for style in root.iter(_TEXT + "list-style"):
+    found: _Styles = {}
+    for style in root.iter(_TEXT + "list-style") if root is not None else ():
         for level in style.iterchildren(_TEXT + "list-level-style-number"):
             form = level.get(_STYLE + "num-format")
             if form:

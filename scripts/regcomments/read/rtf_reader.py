@@ -37,7 +37,7 @@ _SKIPPED = frozenset(
 )
 # Ignorable groups ("\*") that hold text all the same.
 _TEXT_GROUPS = frozenset(
-    ["shpinst", "shptxt", "ud", "nesttableprops", "fldinst", "htmltag", "annotation", "pnseclvl"]
+    ["shpinst", "shptxt", "ud", "nesttableprops", "fldinst", "htmltag", "annotation", "footnote"]
 )
 _HEADERS = frozenset(["header", "headerl", "headerr", "headerf"])
 _FOOTERS = frozenset(["footer", "footerl", "footerr", "footerf"])
