@@ -26,7 +26,9 @@ demo: ## extract, OCR and index the sample dockets
 	@$(BIN)/python scripts/make_sample_dockets.py --out $(DEMO)
 	@$(SNAKEMAKE) -j $(JOBS) extract_all $(DEMO_CONFIG)
 	@$(SNAKEMAKE) -j $(JOBS) ocr $(DEMO_CONFIG)
-	@$(SNAKEMAKE) -j 1 stats $(DEMO_CONFIG)
+	@$(SNAKEMAKE) -j 1 index $(DEMO_CONFIG)
+	@echo
+	@$(BIN)/regcomments stats --state $(DEMO)/comments
 	@echo
 	@echo "Texts:  $(DEMO)/comments/<docket>/<comment>/combined.md"
 	@echo "Index:  $(DEMO)/comments/_index.csv and _attachments.csv"
@@ -56,3 +58,15 @@ lock: ## pin the requirements anew from pyproject.toml
 
 clean: ## remove environments, caches and the demo
 	rm -rf .venv .venv-marker .snakemake .shards demo logs .pytest_cache .ruff_cache .hypothesis
+
+setup-marker: ## make .venv-marker, which marker's processes run in (6 GB)
+	@$(PYTHON) scripts/make_venv.py .venv-marker requirements-marker.txt --no-compile
+
+test-marker: setup-dev setup-marker ## the tests that drive the real marker against a stand-in
+	@$(BIN)/python -m pytest -q -m marker_env tests/marker
+
+ocr-check: ## read ten sample pages with marker on HOST (HOST=rig) and print its speed
+	@test -x $(BIN)/snakemake || $(MAKE) --no-print-directory setup
+	@$(BIN)/python -m regcomments.ocr.marker_check $(if $(HOST),--host $(HOST))
+
+.PHONY: setup-marker test-marker ocr-check

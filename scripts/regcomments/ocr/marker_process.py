@@ -139,9 +139,11 @@ class MarkerProcess:
         if self.conn is None or (self.ready and not self.busy):
             return
         if time.monotonic() > self._deadline:
-            limit = self.limits.page_seconds if self.ready else self.limits.start_seconds
+            how = f"not done within {self.limits.page_seconds:g} s"
+            if not self.ready:
+                how = f"not started within {self.limits.start_seconds:g} s"
             self.close()
-            raise MarkerDiedError(f"not {'done' if self.ready else 'started'} within {limit:g} s")
+            raise MarkerDiedError(how)
         if self.resident_mb() > self.limits.memory_mb:
             self.close()
             raise MarkerDiedError(f"needs more than {self.limits.memory_mb} MB of memory")

@@ -31,10 +31,11 @@ _LABEL = re.compile(r'data-label\s*=\s*"([^"]*)"')
 _TAG = re.compile(r"<[^>]*>")
 _LOST_LETTERS = 40  # said by the server and not in the text; a shorter gap is a dropped mark
 _KEPT_SHARE = 0.7
-# Chat models that can't see a page say so instead of reading it. Only whole, short answers count.
+# Chat models that can't see a page say so instead of reading it. Only whole, short answers about
+# an image count: commenters do write that they could not read a document.
 _REFUSAL = re.compile(
     r"(i['’]m sorry|sorry|i apologi[sz]e|unfortunately|as an ai|i am unable|i['’]m unable)\b.{0,80}"
-    r"\b(can['’]?t|cannot|can not|unable|not able)\b.{0,60}\b(image|picture|page|document|text)\b",
+    r"\b(can['’]?t|cannot|can not|unable|not able)\b.{0,60}\b(image|picture|photo)\b",
     re.IGNORECASE | re.DOTALL,
 )
 _REFUSAL_CHARS = 400
@@ -83,19 +84,21 @@ def _request_fault(answers: Sequence[Mapping[str, Any]]) -> str | None:
         limit = item.get("limit")
         if limit and item["tokens"] >= limit:
             return f"the server's answer stops at its limit of {limit} tokens"
+        if item["raw"].strip() and item["kind"] == FULL_PAGE and not _LABEL.search(item["raw"]):
+            return "the server's answer has no block of a page"
         if cut_off(item["raw"], item["kind"]):
             return "the server's answer stops in the middle"
     return None
 
 
 def cut_off(raw: str, kind: str) -> bool:
-    """True when the HTML of an answer ends before its elements do, or a page has no block."""
+    """True when the HTML of an answer ends before its elements do."""
     text = re.sub(r"^```[a-zA-Z]*\n|\n```\s*$", "", raw.strip()).strip()
     if not text:
         return False
     if kind == FULL_PAGE:
         opened = sum(1 if match[1] == "" else -1 for match in _DIV.finditer(text))
-        return opened > 0 or not text.endswith(">") or not _LABEL.search(text)
+        return opened > 0 or not text.endswith(">")
     # Of a single block only what is surely unfinished counts: half a tag, an open paragraph.
     tail = text[text.rfind("<") :] if "<" in text else ""
     return (bool(tail) and ">" not in tail and re.match(r"</?[a-z]", tail) is not None) or (
