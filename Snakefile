@@ -10,6 +10,9 @@ Paths
 Targets
     extract_all   combined.md for every comment that has none
     ocr           read the pages that need it, fold them into combined.md
+    merge_ocr     fold in OCR results that arrived from other hosts
+    tables        cells with addresses: tables.json beside files, _cells.parquet
+    regrade       apply a changed grading rule to the stored page facts
     index         _index.csv and _attachments.csv
     stats         the same, and counts by status and reason
     <state>/<docket>/<comment>/combined.md          one comment
@@ -28,4 +31,5 @@ configfile: Path(workflow.basedir) / "config" / "config.yaml"
 include: "rules/common.smk"
 include: "rules/extract.smk"
 include: "rules/ocr.smk"
+include: "rules/tables.smk"
 include: "rules/index.smk"

@@ -73,6 +73,14 @@ def ocr_receipts(wildcards):
     return [f"{WORK}/ocr/{wildcards.gen}/read/{part}.json" for part in parts]
 
 
+def table_receipts(wildcards):
+    """Return the receipts of all shards of files that were not searched for tables yet."""
+    try:
+        return RUN.table_receipts()
+    except UserError as error:
+        stop(error)
+
+
 def progress(wildcards):
     """Return what a shard needs to tell the time left."""
     return RUN.progress()

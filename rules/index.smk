@@ -35,3 +35,20 @@ rule stats:
         state=RUN.state,
     shell:
         "{params.python:q} -m regcomments stats --state {params.state:q} 2> >(tee {log:q} >&2)"
+
+
+rule regrade:
+    """Apply a changed grading rule to the stored page facts; only what changes is read again."""
+    input:
+        state_folder,
+    log:
+        "logs/regrade/regrade.log",
+    conda:
+        "../environment.yml"
+    params:
+        python=PYTHON,
+        script=SCRIPTS / "regrade.py",
+        settings=RUN.settings_file,
+    shell:
+        "{params.python:q} {params.script:q} --settings {params.settings:q}"
+        " 2> >(tee {log:q} >&2)"

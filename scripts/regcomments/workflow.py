@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from regcomments import layout
@@ -23,6 +23,9 @@ from regcomments.config import Settings, check_config, make_settings
 from regcomments.errors import UserError
 from regcomments.plan import Plan, PlanOptions, make_plan, preview
 from regcomments.redo import parse_redo
+
+if TYPE_CHECKING:
+    from regcomments.tables.run import TableShard
 
 WORK_FOLDER = ".shards"
 # Old receipts tell what the last runs did; more of them only cost scans.
@@ -110,11 +113,35 @@ class Run:
             for shard in self.plan.shards
         ]
 
+    @cached_property
+    def tables_gen(self) -> str:
+        """Generation of this run's receipts of table shards."""
+        return next_generation(Path(self.work, "tables"))
+
+    @cached_property
+    def table_shards(self) -> list[TableShard]:
+        """The shards of files to search for tables. Raises UserError."""
+        from regcomments.tables.run import plan_tables
+
+        check_state(Path(self.state), self.config.get("docket"))
+        shards = plan_tables(Path(self.state), self.config.get("docket"))
+        files = sum(shard.files for shard in shards)
+        self.say(f"to search for tables: {files} files, {len(shards)} shards")
+        return shards
+
+    def table_receipts(self) -> list[str]:
+        """Receipts of the table shards."""
+        return [
+            f"{self.work}/tables/{self.tables_gen}/{quote_name(shard.docket)}/"
+            f"{quote_name(shard.first)}..{quote_name(shard.last)}.json"
+            for shard in self.table_shards
+        ]
+
     def start(self) -> None:
         """Prepare the work folder: settings for jobs, old receipts swept."""
         Path(self.work).mkdir(parents=True, exist_ok=True)
         write_atomic(Path(self.settings_file), self.settings.to_json())
-        for kind in ("extract", "ocr"):
+        for kind in ("extract", "ocr", "tables"):
             for old in generations(Path(self.work, kind))[:-KEPT_GENERATIONS]:
                 shutil.rmtree(Path(self.work, kind, old), ignore_errors=True)
 

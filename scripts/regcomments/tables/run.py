@@ -1,0 +1,157 @@
+"""Tables of whole dockets: what the rule `tables` does, without Snakemake.
+
+    <state>/_tables/<docket>/<first>..<last>.<digest>.tsv    which files were looked at
+
+A tables.json lies only beside files that have tables, so a note is kept of the others: name,
+size, time and schema version of every file looked at. A file that changed since is looked at again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from regcomments import layout
+from regcomments.atomic import write_atomic
+from regcomments.config import Settings
+from regcomments.layout import Attachment, natural_key
+from regcomments.read import ReadOptions, failure_of
+from regcomments.read.worker import Worker, WorkerFailure
+from regcomments.records import Extraction
+from regcomments.tables.store import SCHEMA_VERSION, write_tables
+
+NOTES_FOLDER = "_tables"
+KINDS = frozenset({"pdf", "docx", "docm"})
+SHARD_FILES = 200  # half a minute of one core at 20 ms a page and some pages a file
+BEAT_SECONDS = 15.0
+
+
+@dataclass(frozen=True)
+class TableShard:
+    """The comments `first` to `last` of a docket, with so many files to look at."""
+
+    docket: str
+    first: str
+    last: str
+    files: int
+
+
+@dataclass
+class TableCounts:
+    """Files looked at, tables found, files that could not be read."""
+
+    files: int = 0
+    tables: int = 0
+    failed: int = 0
+
+
+def plan_tables(state: Path, docket: str | None = None) -> list[TableShard]:
+    """Return the shards of files that were not looked at yet."""
+    out: list[TableShard] = []
+    for name in [docket] if docket else layout.dockets(state):
+        part: list[str] = []
+        files = 0
+        for comment, attachments in wanted(state, name):
+            part.append(comment)
+            files += len(attachments)
+            if files >= SHARD_FILES:
+                out.append(TableShard(name, part[0], part[-1], files))
+                part, files = [], 0
+        if part:
+            out.append(TableShard(name, part[0], part[-1], files))
+    return out
+
+
+def wanted(
+    state: Path, docket: str, first: str | None = None, last: str | None = None
+) -> Iterator[tuple[str, list[Attachment]]]:
+    """Yield comments of `docket`, `first` to `last`, with their files that want a look."""
+    known = _notes(state, docket)
+    low = natural_key(first) if first is not None else None
+    high = natural_key(last) if last is not None else None
+    for comment in layout.comments(state, docket):
+        key = natural_key(comment)
+        if (low is not None and key < low) or (high is not None and key > high):
+            continue
+        try:
+            content = layout.scan_folder(state / docket / comment)
+        except OSError:
+            continue
+        left = [
+            item
+            for item in content.attachments
+            if item.ext in KINDS and item.size and _note(comment, item) not in known
+        ]
+        if left:
+            yield comment, left
+
+
+def run_tables(
+    settings: Settings,
+    docket: str,
+    first: str,
+    last: str,
+    say: Callable[[str], None] = print,
+) -> TableCounts:
+    """Write tables.json beside the files of one shard that have tables, and note all of them."""
+    state = Path(settings.state)
+    counts = TableCounts()
+    notes: list[str] = []
+    started = beat = time.monotonic()
+    with Worker(settings.limits(), settings.options(), task=find_tables, fork=True) as worker:
+        for comment, attachments in wanted(state, docket, first, last):
+            for item in attachments:
+                path = state / docket / comment / item.name
+                try:
+                    result = worker.run(path)
+                except WorkerFailure as failure:
+                    result = failure.detail
+                counts.files += 1
+                if isinstance(result, int):
+                    counts.tables += result
+                else:
+                    counts.failed += 1
+                    say(f"{docket}/{comment}/{item.name}: no tables read: {result}")
+                notes.append(_note(comment, item))
+            if time.monotonic() - beat >= BEAT_SECONDS:
+                beat = time.monotonic()
+                speed = counts.files / (beat - started)
+                say(f"tables {docket}: {counts.files} files, {speed:.1f} files/s, at {comment}")
+    if notes:
+        _write_notes(state, docket, first, last, notes)
+    return counts
+
+
+def find_tables(path: Path, options: ReadOptions) -> int | str:
+    """Write the tables of `path` beside it; return their number, or why it can't be read."""
+    del options
+    try:
+        return len(write_tables(path))
+    except Exception as error:  # a damaged file may raise anything
+        outcome: Extraction = failure_of(error)
+        return f"{outcome.reason}: {outcome.error or ''}"
+
+
+def _note(comment: str, item: Attachment) -> str:
+    return f"{comment}\t{item.name}\t{item.size}\t{item.mtime_ns}\t{SCHEMA_VERSION}"
+
+
+def _notes(state: Path, docket: str) -> set[str]:
+    known: set[str] = set()
+    for path in sorted((state / NOTES_FOLDER / docket).glob("*.tsv")):
+        try:
+            known.update(path.read_text("utf-8").split("\n"))
+        except (OSError, UnicodeDecodeError):
+            continue  # the files in it are looked at once more
+    return known
+
+
+def _write_notes(state: Path, docket: str, first: str, last: str, notes: list[str]) -> None:
+    folder = state / NOTES_FOLDER / docket
+    folder.mkdir(parents=True, exist_ok=True)
+    text = "\n".join(notes) + "\n"
+    digest = hashlib.sha256(text.encode()).hexdigest()[:8]
+    write_atomic(folder / f"{first}..{last}.{digest}.tsv", text)
