@@ -55,11 +55,13 @@ def is_contents(draft: Draft) -> bool:
     return False
 
 
-def believable(draft: Draft, vouched: bool = False, tol: Tolerances = DEFAULT) -> bool:
+def believable(
+    draft: Draft, vouched: bool = False, strict: bool = False, tol: Tolerances = DEFAULT
+) -> bool:
     """Tell whether an unruled draft is a table.
 
     `vouched` says that a rule runs below its heading: then two rows of two cells pass, and
-    cells need not be figures.
+    cells need not be figures. `strict` asks for figures whatever else speaks for it.
     """
     texts = texts_of(draft)
     body = [text for _, col, text in texts if col > 0]
@@ -91,6 +93,8 @@ def believable(draft: Draft, vouched: bool = False, tol: Tolerances = DEFAULT) -
         )
     if numeric >= tol.figure_share * len(body):
         return True
+    if strict:
+        return False
     if vouched and len(texts) >= 0.7 * places:
         return True
     return draft.n_rows >= 3 and draft.n_cols >= 3 and len(texts) >= 0.6 * places

@@ -110,7 +110,7 @@ def booktabs(
             continue
         lo, hi = rules[0].lo - 3, rules[0].hi + 3
         end = rules[-1].at
-        top = rules[0].at - 2 * text_height(items)
+        top = rules[0].at - 4 * text_height(items)
         inside = [
             i for i in items if top < (i.y0 + i.y1) / 2 < end and lo <= (i.x0 + i.x1) / 2 <= hi
         ]
@@ -125,19 +125,23 @@ def booktabs(
     return out
 
 
-def _heading_above(lines: Sequence[Line], rule: Segment, tol: Tolerances) -> Line | None:
-    """The line right above a rule, when it is a row of several texts: the table has no top rule."""
-    for line in lines:
+def _heading_above(lines: Sequence[Line], rule: Segment, tol: Tolerances) -> list[Line]:
+    """The lines right above a rule, when they are a row of several texts: no rule is on top."""
+    found: list[Line] = []
+    edge = rule.at
+    for line in reversed([n for n in lines if (n.box.y0 + n.box.y1) / 2 < rule.at]):
         height = line.box.y1 - line.box.y0
+        limit = 0.9 if not found else tol.wrap_h
         if (
-            0 <= rule.at - (line.box.y0 + line.box.y1) / 2 <= 1.3 * height
-            and len(line.pieces) > 1
-            and not any(wordy(p, tol) for p in line.pieces)
-            and line.box.x0 >= rule.lo - 3
-            and line.box.x1 <= rule.hi + 3
+            edge - line.box.y1 > limit * height
+            or any(wordy(p, tol) for p in line.pieces)
+            or line.box.x0 < rule.lo - 3
+            or line.box.x1 > rule.hi + 3
         ):
-            return line
-    return None
+            break
+        found.insert(0, line)
+        edge = line.box.y0
+    return found if any(len(line.pieces) > 1 for line in found) and len(found) <= 4 else []
 
 
 def _below_rule(
@@ -149,9 +153,9 @@ def _below_rule(
     below = [n for n in lines if (n.box.y0 + n.box.y1) / 2 > top.at]
     head = sum(n.box.y1 <= second.at + 2 for n in below)
     over = _heading_above(lines, top, tol)
-    if over is not None:
-        below, head, start = [over, *below], 1, over.box.y0
-    if not 1 <= head <= 4 or len(below[head - 1].pieces) < 2:
+    if over:
+        below, head, start = [*over, *below], len(over), over[0].box.y0
+    if not 1 <= head <= 4 or all(len(n.pieces) < 2 for n in below[:head]):
         return None
     # The table ends before the first line that is a note, prose, or far below the last.
     end = len(below)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from regcomments.tables.bands import banded, white_cuts
 from regcomments.tables.columns import Span, overlap
 from regcomments.tables.items import TextItem
 from regcomments.tables.lattice import Segment
@@ -30,8 +31,17 @@ def rows_from(
     """Return the rows of a block of lines, and how many of them are heading."""
     raw = [row_of(line, columns, rules, tol) for line in lines]
     head = heading_lines(raw, columns, rules)
+    if 1 < head < len(raw) and not full_rule(rules, raw[head - 1], raw[head], columns):
+        # The first line of a centred cell stands above the figures of its row.
+        cuts = white_cuts(raw, tol)
+        start = head
+        while start > 0 and not cuts[start - 1]:
+            start -= 1
+        head = start or head
     top = merge_heading(raw[:head], columns, rules, tol) if head else []
-    body = merge_body(raw[head:], columns, rules, tol)
+    body = banded(raw, head, columns, rules, tol)
+    if body is None:
+        body = merge_body(raw[head:], columns, rules, tol)
     return top + body, len(top)
 
 

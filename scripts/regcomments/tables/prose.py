@@ -76,7 +76,9 @@ def _block(run: list[Piece], level: set[Piece], tol: Tolerances) -> list[Piece]:
     stretch: list[Piece] = []
     for piece in [*run, None]:
         if piece is not None and piece not in level:
-            stretch.append(piece)
+            # A paragraph begins with a full line; what is shorter belongs to something above.
+            if stretch or len(piece.text.split()) > 3:
+                stretch.append(piece)
             continue
         words = [w for p in stretch for w in p.text.split()]
         letters = sum(w[:1].isalpha() for w in words)

@@ -110,8 +110,11 @@ def _aligned(words: Sequence[TextItem], column: Span, slack: float) -> bool:
     return min(map(abs, off)) <= slack
 
 
-def figure_columns(rows: Sequence[Row]) -> set[int]:
-    """Return the columns beside the first that hold figures for the most part."""
+def figure_columns(rows: Sequence[Row], lenient: bool = False) -> set[int]:
+    """Return the columns beside the first that hold figures for the most part.
+
+    `lenient` takes a third for most: wrapped headings and labels may outnumber the figures.
+    """
     hits: Counter[int] = Counter()
     seen: Counter[int] = Counter()
     for row in rows:
@@ -119,7 +122,7 @@ def figure_columns(rows: Sequence[Row]) -> set[int]:
             if a == b and a > 0:
                 seen[a] += 1
                 hits[a] += figures(" ".join(w.text for w in words))
-    return {c for c in seen if hits[c] >= 0.5 * seen[c]}
+    return {c for c in seen if hits[c] >= (0.33 if lenient else 0.5) * seen[c]}
 
 
 def is_data(row: Row, columns: set[int]) -> bool:
@@ -176,14 +179,15 @@ def merge_body(
             or (capitals and _in_mid_sentence(last, row))
         ):
             for key, words in row.cells.items():
-                _add(last, key, words)
+                add_cell(last, key, words)
             last.bottom = max(last.bottom, row.bottom)
         else:
             out.append(row)
     return out
 
 
-def _add(row: Row, key: Key, words: list[TextItem]) -> None:
+def add_cell(row: Row, key: Key, words: list[TextItem]) -> None:
+    """Put words into the row's cell that holds these columns, or into a new one."""
     for old in row.cells:
         if old[0] <= key[0] and key[1] <= old[1]:
             row.cells[old].extend(words)

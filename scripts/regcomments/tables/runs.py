@@ -64,11 +64,11 @@ def with_ends(run: Sequence[Line], lines: Sequence[Line], tol: Tolerances = DEFA
     start = next(k for k, line in enumerate(lines) if line is run[0])
     end = next(k for k, line in enumerate(lines) if line is run[-1])
     out = list(run)
-    for line in reversed(lines[max(0, start - 3) : start]):
+    for line in reversed(lines[max(0, start - tol.tail_lines) : start]):
         if not _one_below_other(line, out[0], tol) or _pieces_level_with(line, out[0]) != 1:
             break
         out.insert(0, line)
-    for line in lines[end + 1 : end + 3]:
+    for line in lines[end + 1 : end + 1 + tol.tail_lines]:
         if not _one_below_other(out[-1], line, tol) or len(line.pieces) != 1:
             break
         out.append(line)
@@ -80,7 +80,7 @@ def _one_below_other(upper: Line, lower: Line, tol: Tolerances) -> bool:
     height = min(upper.box.y1 - upper.box.y0, lower.box.y1 - lower.box.y0)
     gap = lower.box.y0 - upper.box.y1
     prose = any(wordy(p, tol) for line in (upper, lower) for p in line.pieces)
-    return -0.5 * height < gap < tol.wrap_h * height and not prose
+    return -0.75 * height < gap < tol.wrap_h * height and not prose
 
 
 def _pieces_level_with(line: Line, first: Line) -> int:

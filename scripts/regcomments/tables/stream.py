@@ -208,7 +208,7 @@ def table_of_run(
     columns = columns_of_run(run, rules, tol)
     if len(columns) < 2:
         return None
-    if not _level(run, tol) or _bullets(run, columns):
+    if _bullets(run, columns):
         return None
     rows, head = rows_from(run, columns, rules, tol)
     rows = trim_ends(rows, head, len(columns), tol)
@@ -216,4 +216,6 @@ def table_of_run(
         return None
     draft = draft_from(rows, len(columns))
     vouched = head == 1 and full_rule(rules, rows[0], rows[1], columns)
-    return draft if believable(draft, vouched, tol) else None
+    # Text side by side is seldom on one baseline; centred cells are not either, but hold figures.
+    strict = not _level(run, tol)
+    return draft if believable(draft, vouched, strict, tol) else None

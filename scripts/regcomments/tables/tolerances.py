@@ -55,6 +55,10 @@ class Tolerances:
     prose_words: int = 7
     # Lines of one row stand closer than this; the leading of wrapped text is 0 to 0.3 heights.
     wrap_h: float = 0.45
+    # So many lines of one text above or below a run may belong to its wrapped cells.
+    tail_lines: int = 5
+    # Gaps between rows are wider than those inside by at least this, where white parts rows.
+    band_jump_h: float = 0.2
     # So many lines of one text may follow each other inside a table: section, subsection, wrap.
     max_singles: int = 4
     # A ruled grid with text in fewer of its places is the mesh of a chart.
