@@ -112,6 +112,16 @@ def test_a_value_without_appearance_is_read(tmp_path: Path) -> None:
     assert rows(path) == ["Name of hospital: Lakeside General", "City: Duluth"]
 
 
+def test_a_tick_without_a_state_is_read_from_the_value(tmp_path: Path) -> None:
+    path = tmp_path / "a.pdf"
+    with pymupdf.open() as made:
+        ticks(made.new_page())
+        for widget in made[0].widgets():
+            made.xref_set_key(widget.xref, "AS", "null")
+        made.save(path)
+    assert rows(path) == ["Do you support the rule?", "[x] Yes", "No", "[x] Unsure"]
+
+
 def typed(page: pymupdf.Page) -> None:
     write("Comment of:", 72, 100)(page)
     page.add_freetext_annot((150, 88, 400, 106), "Maria Delgado, RN", fontsize=11)

@@ -86,7 +86,9 @@ def off_page(page: pymupdf.Page) -> None:
 
 
 def test_text_off_the_page_is_not_read(tmp_path: Path) -> None:
-    assert read(save(tmp_path / "a.pdf", off_page))[0] == BODY
+    text, warnings = read(save(tmp_path / "a.pdf", off_page))
+    assert text == BODY
+    assert "15 characters outside the pages left out" in warnings
 
 
 def test_the_ocr_layer_of_a_scan_is_its_text(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from regcomments.read.options import ReadOptions
 from regcomments.read.pagefacts import PageFacts, measure
 from regcomments.read.pdf_forms import Markup, annotation_kinds, markup_of, place
 from regcomments.read.pdf_layout import page_text
-from regcomments.read.pdf_lines import lines_of, text_page
+from regcomments.read.pdf_lines import letters_outside, lines_of, text_page
 from regcomments.read.pdf_members import document_parts
 from regcomments.read.pdf_open import MUPDF_ERRORS, one_line, open_pdf
 from regcomments.read.pdf_tables import with_tables
@@ -42,6 +42,7 @@ class _Read:
     facts: PageFacts | None
     hidden: int = 0
     repeated: int = 0
+    outside: int = 0
     pins: bool = False
     error: str = ""
 
@@ -97,8 +98,14 @@ def _read_page(
             if tabled is not lines:
                 text = "\n\n".join([page_text(tabled), *markup.notes]).strip()
         facts = measure(page, plain, textpage, pictures)
-        pins = pymupdf.PDF_ANNOT_FILE_ATTACHMENT in kinds
-        return _Read(text, facts, seen.hidden, seen.repeated, pins)
+        return _Read(
+            text,
+            facts,
+            seen.hidden,
+            seen.repeated,
+            0 if kinds else letters_outside(page, textpage),
+            pymupdf.PDF_ANNOT_FILE_ATTACHMENT in kinds,
+        )
     except MemoryError:
         raise
     except MUPDF_ERRORS as error:
@@ -211,6 +218,9 @@ def _warnings(document: pymupdf.Document, read: Sequence[_Read]) -> Iterable[str
     hidden = sum(page.hidden for page in read)
     if hidden:
         yield f"{hidden} characters of hidden text left out"
+    outside = sum(page.outside for page in read)
+    if outside:
+        yield f"{outside} characters outside the pages left out"
     repeated = sum(page.repeated for page in read)
     if repeated:
         yield f"{repeated} characters printed twice counted once"

@@ -147,6 +147,8 @@ def _field(
     kind = widget.field_type
     if kind in (pymupdf.PDF_WIDGET_TYPE_CHECKBOX, pymupdf.PDF_WIDGET_TYPE_RADIOBUTTON):
         state = page.parent.xref_get_key(xref, "AS")[1]
+        if state == "null":  # then the value of the field says which state it is in
+            state = page.parent.xref_get_key(xref, "V")[1]
         return Entry(_TICKED, rect, tick=True) if state not in ("null", "/Off", "") else None
     shown = _appearance(annot)
     if kind in (pymupdf.PDF_WIDGET_TYPE_BUTTON, pymupdf.PDF_WIDGET_TYPE_SIGNATURE):

@@ -15,6 +15,7 @@ from regcomments.read.pdf_spans import marked_lines, ordered_lines
 # What MuPDF is asked for: ligatures taken apart, white space kept, text clipped away left out.
 # Without the CID flag an unmapped glyph comes as U+FFFD, which no reader takes for text.
 TEXT_FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP
+_NEARLY_ALL = 0.95  # share of the paper; crop marks and bleed lie outside this
 
 
 def text_page(page: pymupdf.Page, *, contents_only: bool = False) -> pymupdf.TextPage:
@@ -57,6 +58,23 @@ def lines_of(textpage: pymupdf.TextPage, page: pymupdf.Page) -> list[Line]:
         return lines
     matrix = page.rotation_matrix
     return [_turned(line, matrix) for line in lines]
+
+
+def letters_outside(page: pymupdf.Page, textpage: pymupdf.TextPage) -> int:
+    """Return how many characters of text lie on the paper but outside the part that is shown.
+
+    0 without a look when nearly all of the paper is shown. Raises what MuPDF raises.
+    """
+    shown, paper = page.cropbox, page.mediabox
+    if shown.width * shown.height > _NEARLY_ALL * paper.width * paper.height:
+        return 0
+    inside = len("".join(textpage.extractText().split()))
+    try:
+        page.set_cropbox(paper)
+        everything = page.get_textpage(flags=TEXT_FLAGS).extractText()
+    finally:
+        page.set_cropbox(shown)
+    return max(len("".join(everything.split())) - inside, 0)
 
 
 def _turned(line: Line, matrix: pymupdf.Matrix) -> Line:
