@@ -187,13 +187,11 @@ class Keeper:
             self._look()
 
     def _idle(self) -> bool:
+        if self._state["state"] == "failed" and self._had_client:
+            return True  # it has been told; who comes next shall have another try
         if self._clients:
             return False
-        patience = self._servers.facts.linger_seconds
-        if not self._had_client:
-            patience = max(patience, _FIRST_SECONDS)
-        if self._state["state"] == "failed":
-            patience = 0 if self._had_client else _FIRST_SECONDS
+        patience = self._servers.facts.linger_seconds if self._had_client else _FIRST_SECONDS
         return time.monotonic() - self._alone_since >= patience
 
     def _start(self) -> None:
