@@ -179,7 +179,7 @@ def _below_rule(
         return None
     table = [n for n in below[:end] if (n.box.y0 + n.box.y1) / 2 < bottom.at]
     body = table[head:]
-    if len(body) < 2 or sum(len(n.pieces) > 1 for n in body) < 0.4 * len(body):
+    if len(body) < 2 or sum(len(n.pieces) > 1 for n in body) < 2:
         return None
     columns = columns_of_run(table, flat, tol)
     if len(columns) < 2:
@@ -189,6 +189,6 @@ def _below_rule(
         return None
     rows, count = rows_from(table, columns, flat, tol)
     rows = trim_ends(rows, count, len(columns), tol)
-    if len(rows) < 3:
+    if len(rows) < 2 or sum(len(row.cells) > 1 for row in rows) < 0.4 * len(rows):
         return None
     return replace(draft_from(rows, len(columns)), box=Box(top.lo, start, top.hi, bottom.at))

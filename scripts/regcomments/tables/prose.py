@@ -80,13 +80,10 @@ def _block(run: list[Piece], level: set[Piece], tol: Tolerances) -> list[Piece]:
             if stretch or len(piece.text.split()) > 3:
                 stretch.append(piece)
             continue
+        counts = sorted(len(p.text.split()) for p in stretch)
         words = [w for p in stretch for w in p.text.split()]
         letters = sum(w[:1].isalpha() for w in words)
-        if (
-            len(stretch) >= 4
-            and len(words) >= 4 * len(stretch)
-            and letters >= 0.8 * len(words)
-        ):  # fmt: skip
+        if len(counts) >= 4 and counts[len(counts) // 2] >= 4 and letters >= 0.8 * len(words):
             out += stretch
         stretch = []
     return out

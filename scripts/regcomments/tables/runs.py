@@ -65,7 +65,7 @@ def with_ends(run: Sequence[Line], lines: Sequence[Line], tol: Tolerances = DEFA
     end = next(k for k, line in enumerate(lines) if line is run[-1])
     out = list(run)
     for line in reversed(lines[max(0, start - tol.tail_lines) : start]):
-        if not _one_below_other(line, out[0], tol) or _pieces_level_with(line, out[0]) != 1:
+        if not _one_below_other(line, out[0], tol) or not _over_one(line, out):
             break
         out.insert(0, line)
     for line in lines[end + 1 : end + 1 + tol.tail_lines]:
@@ -83,9 +83,15 @@ def _one_below_other(upper: Line, lower: Line, tol: Tolerances) -> bool:
     return -0.75 * height < gap < tol.wrap_h * height and not prose
 
 
-def _pieces_level_with(line: Line, first: Line) -> int:
-    """How many pieces of `first`, but the leftmost, a line of one piece stands over."""
+def _over_one(line: Line, run: Sequence[Line]) -> bool:
+    """A line of one piece stands over one piece of the run's first lines, not over the leftmost."""
     if len(line.pieces) != 1:
-        return 0
+        return False
     box = line.pieces[0].box
-    return sum(p.box.x0 < box.x1 and box.x0 < p.box.x1 for p in first.pieces[1:])
+    for lower in run[:3]:
+        # In a line of one piece that piece is the leftmost only if it is so in the run.
+        left = min(n.box.x0 for n in run[:3])
+        under = [p for p in lower.pieces if p.box.x0 < box.x1 and box.x0 < p.box.x1]
+        if under:
+            return len(under) == 1 and under[0].box.x0 > left + 1
+    return False
