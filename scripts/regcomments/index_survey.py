@@ -113,14 +113,25 @@ def count_stale(state: Path, docket: str | None = None) -> int:
     """
     count = 0
     for name in [docket] if docket is not None else layout.dockets(state):
-        base = f"{state}/{name}/"
-        for comment in layout.item_folders(state / name):
-            folder = base + comment
-            with suppress(CombinedError, OSError):
-                changed = os.stat(folder).st_mtime_ns
-                if changed > os.lstat(f"{folder}/{layout.COMBINED}").st_mtime_ns + _RENAME_NS:
-                    count += _is_stale(Path(folder))
+        with suppress(OSError):
+            folder = os.open(state / name, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                for comment in layout.item_folders(state / name):
+                    if _may_be_stale(comment, folder):
+                        with suppress(CombinedError, FileNotFoundError):
+                            count += _is_stale(state / name / comment)
+            finally:
+                os.close(folder)
     return count
+
+
+def _may_be_stale(comment: str, dir_fd: int) -> bool:
+    """True when something was put into the folder after combined.md."""
+    try:
+        changed = os.stat(comment, dir_fd=dir_fd).st_mtime_ns
+        return changed > os.stat(f"{comment}/combined.md", dir_fd=dir_fd).st_mtime_ns + _RENAME_NS
+    except OSError:
+        return False
 
 
 def orphaned_ocr(state: Path, attachments: Path) -> list[str]:
@@ -140,6 +151,7 @@ def orphaned_ocr(state: Path, attachments: Path) -> list[str]:
 
 
 def _is_stale(folder: Path) -> bool:
+    """Raises OSError, CombinedError."""
     content = layout.scan_folder(folder)
     if content.combined_mtime_ns is None:
         return False

@@ -101,20 +101,24 @@ def dockets(state: Path) -> list[str]:
 
 def comments(state: Path, docket: str) -> list[str]:
     """Return the comment ids below one docket in natural order."""
-    return natural_sorted(item_folders(state / docket))
+    return natural_sorted(_folders(state / docket))
 
 
 def item_folders(path: str | Path) -> list[str]:
     """Return the names below `path` that can be dockets or comments, sorted."""
+    return sorted(_folders(path))
+
+
+def _folders(path: str | Path) -> list[str]:
     try:
         with os.scandir(path) as entries:
-            return sorted(
-                entry.name
-                for entry in entries
-                if is_item_name(entry.name) and entry.is_dir(follow_symlinks=False)
-            )
+            names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
     except FileNotFoundError:
         return []
+    # Most names pass the quick test; a docket has up to 100,000 of them.
+    return [
+        name for name in names if (name[0] not in "._" and name.isprintable()) or is_item_name(name)
+    ]
 
 
 def scan_folder(path: str | Path) -> Folder:
