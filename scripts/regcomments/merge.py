@@ -10,7 +10,9 @@ from pathlib import Path
 from regcomments.comment import make_combined
 from regcomments.config import Settings
 from regcomments.errors import UserError, disk_is_full
+from regcomments.pagestore import append_facts
 from regcomments.read.worker import OcrLookup, Worker
+from regcomments.records import Page
 from regcomments.shard import BEAT_SECONDS
 
 
@@ -38,6 +40,7 @@ def merge_comments(
     state = Path(settings.state)
     changed = waiting = 0
     failed: list[str] = []
+    facts: dict[str, Sequence[Page]] = {}
     beat = time.monotonic()
     ocr = OcrLookup(state, engine_key)
     with Worker(settings.limits(), settings.options(), ocr, fork=True) as worker:
@@ -55,8 +58,11 @@ def merge_comments(
                 failed.append(f"{docket}/{comment}")
                 continue
             changed += outcome.written
+            facts.update(outcome.page_facts)
             waiting += sum(len(entry.ocr_pages) for entry in outcome.combined.head.attachments)
             if time.monotonic() - beat >= BEAT_SECONDS:
                 beat = time.monotonic()
                 say(f"merge: {number}/{len(comments)} comments, at {docket}/{comment}")
+    # What was judged now is what the next `regrade` compares with.
+    append_facts(state, "merge", facts)
     return MergeReport(len(comments), changed, waiting, tuple(failed))
