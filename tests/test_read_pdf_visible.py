@@ -36,6 +36,45 @@ def test_shadows_are_read_once(tmp_path: Path, dx: float, dy: float) -> None:
     assert "23 characters printed twice" in warnings
 
 
+def word_by_word(page: pymupdf.Page) -> None:
+    """Draw each word of a line twice before the next one."""
+    x = 72.0
+    for word in ("Strong ", "words ", "in ", "bold"):
+        write(word, x)(page)
+        write(word, x + 0.5)(page)
+        x += pymupdf.get_text_length(word)
+
+
+def part_again(page: pymupdf.Page) -> None:
+    write("Strong words in bold")(page)
+    write("words in", 72.5 + pymupdf.get_text_length("Strong "))(page)
+
+
+def second_pass_in_pieces(page: pymupdf.Page) -> None:
+    write("Strong words in bold")(page)
+    write("Strong words", 72.5)(page)
+    write("in bold", 72.5 + pymupdf.get_text_length("Strong words "))(page)
+
+
+@pytest.mark.parametrize("draw", [word_by_word, part_again, second_pass_in_pieces])
+@pytest.mark.parametrize("rotation", [0, 180])
+def test_words_printed_twice_are_read_once(tmp_path: Path, draw, rotation: int) -> None:
+    path = save(tmp_path / "a.pdf", lambda page: (draw(page), page.set_rotation(rotation)))
+    text, warnings = read(path)
+    assert text == "Strong words in bold"
+    assert "characters printed twice" in warnings
+
+
+def test_text_on_a_line_of_underscores_keeps_both(tmp_path: Path) -> None:
+    def draw(page: pymupdf.Page) -> None:
+        write("Name: ____________________")(page)
+        write("Dana Whitfield", 110)(page)
+
+    text, _ = read(save(tmp_path / "a.pdf", draw))
+    assert "Name:" in text
+    assert "Dana Whitfield" in text
+
+
 @pytest.mark.parametrize(("dx", "dy"), [(0, 12), (200, 0)])
 def test_repeats_at_other_places_stay(tmp_path: Path, dx: float, dy: float) -> None:
     text, warnings = read(save(tmp_path / "a.pdf", twice(dx, dy)))

@@ -88,12 +88,14 @@ def _read_page(
         page = document[number]
         kinds = annotation_kinds(page)
         textpage = text_page(page, contents_only=bool(kinds))
-        seen = visible_lines(lines_of(textpage, page), _image_boxes(page), _ink_finder(page))
+        lines, repeated = lines_of(textpage, page)
+        seen = visible_lines(lines, _image_boxes(page), _ink_finder(page))
+        repeated += seen.repeated
         markup = markup_of(page) if kinds else Markup()
         lines = place(seen.lines, markup.entries) if markup.entries else seen.lines
         plain = text = "\n\n".join([page_text(lines), *markup.notes]).strip()
         # A table is made of all words in its box, so of hidden ones too: then none is made.
-        if options.pdf_tables == "pipe" and not seen.hidden and not seen.repeated:
+        if options.pdf_tables == "pipe" and not seen.hidden and not repeated:
             tabled = with_tables(page, lines, textpage, markup.entries)
             if tabled is not lines:
                 text = "\n\n".join([page_text(tabled), *markup.notes]).strip()
@@ -102,7 +104,7 @@ def _read_page(
             text,
             facts,
             seen.hidden,
-            seen.repeated,
+            repeated,
             0 if kinds else letters_outside(page, textpage),
             pymupdf.PDF_ANNOT_FILE_ATTACHMENT in kinds,
         )

@@ -11,6 +11,9 @@ TABLE = 8  # not a line but a whole table, as pipe rows
 
 # Points; below it nobody reads a letter, and search-engine filler is set in it.
 TINY_SIZE = 0.8
+# A copy counts as the shadow of a line when it is moved by at most this share of the type size:
+# drop shadows are 0.05 to 0.15 em, the next line of text is 1 em away.
+SHADOW = 0.35
 UPRIGHT = 0.99  # cosine of 8 degrees: a line that runs from left to right
 
 

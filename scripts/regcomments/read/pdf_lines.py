@@ -11,6 +11,7 @@ from regcomments.read.pdf_bidi import has_rtl
 from regcomments.read.pdf_line import Line
 from regcomments.read.pdf_plain import may_hide_text, plain_lines
 from regcomments.read.pdf_spans import marked_lines, ordered_lines
+from regcomments.read.pdf_visible import overprinted
 
 # What MuPDF is asked for: ligatures taken apart, white space kept, text clipped away left out.
 # Without the CID flag an unmapped glyph comes as U+FFFD, which no reader takes for text.
@@ -44,20 +45,29 @@ def text_page(page: pymupdf.Page, *, contents_only: bool = False) -> pymupdf.Tex
     return textpage
 
 
-def lines_of(textpage: pymupdf.TextPage, page: pymupdf.Page) -> list[Line]:
+def lines_of(textpage: pymupdf.TextPage, page: pymupdf.Page) -> tuple[list[Line], int]:
     """Return the lines of `textpage` in MuPDF's order, those without a visible letter left out.
 
-    Right-to-left lines are put into reading order. Raises what MuPDF raises.
+    Right-to-left lines are put into reading order. Words printed over themselves come once; the
+    second value is the number of characters so left out. Raises what MuPDF raises.
     """
     lines = None if may_hide_text(page, textpage) else plain_lines(textpage)
     if lines is None:
         lines = marked_lines(textpage)
-    if has_rtl(line.text for line in lines):
-        lines = ordered_lines(textpage)
-    if not page.rotation:
-        return lines
-    matrix = page.rotation_matrix
-    return [_turned(line, matrix) for line in lines]
+    repeated = 0
+    once = overprinted(lines)
+    if once or has_rtl(line.text for line in lines):
+        before = _length(lines)
+        lines = ordered_lines(textpage, once=once)
+        repeated = max(before - _length(lines), 0) if once else 0
+    if page.rotation:
+        matrix = page.rotation_matrix
+        lines = [_turned(line, matrix) for line in lines]
+    return lines, repeated
+
+
+def _length(lines: list[Line]) -> int:
+    return sum(len(line.text) for line in lines)
 
 
 def letters_outside(page: pymupdf.Page, textpage: pymupdf.TextPage) -> int:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 import pymupdf
 from pymupdf import mupdf
 
 from regcomments.read.pdf_bidi import Glyph, is_rtl, logical
-from regcomments.read.pdf_line import HIDDEN, TINY, TINY_SIZE, UPRIGHT, WHITE, Line
+from regcomments.read.pdf_line import HIDDEN, SHADOW, TINY, TINY_SIZE, UPRIGHT, WHITE, Line
 
 _DRAWN = mupdf.FZ_STEXT_FILLED | mupdf.FZ_STEXT_STROKED | mupdf.FZ_STEXT_CLIPPED
 # All three channels at 0xF0 or above (of 0xFF) is white enough to vanish on paper.
 _WHITE = 0xF0F0F0
 # Opacity (of 255) below which text leaves no trace on paper.
 _TRANSPARENT = 8
+_CELL = 4.0  # points; the grid in which glyphs printed twice are sought
 _WORD_GAP = 0.15  # em; a narrower gap is kerning
 
 
@@ -29,13 +31,54 @@ def marked_lines(textpage: pymupdf.TextPage) -> list[Line]:
         pymupdf.TOOLS.unset_quad_corrections(not corrected)
 
 
-def ordered_lines(textpage: pymupdf.TextPage) -> list[Line]:
-    """Return the lines of a page with right-to-left text, those lines in reading order."""
-    blocks = textpage.extractRAWDICT()["blocks"]
+def ordered_lines(textpage: pymupdf.TextPage, *, once: bool = False) -> list[Line]:
+    """Return the lines of a page with right-to-left text, those lines in reading order.
+
+    `once` leaves out glyphs that are printed again at nearly the same place by another line.
+    """
+    blocks = [block for block in textpage.extractRAWDICT()["blocks"] if "lines" in block]
+    if once:
+        _drop_overprint([line for block in blocks for line in block["lines"]])
     for block in blocks:
-        if "lines" in block:
-            block["lines"] = list(_spelled(block["lines"]))
+        block["lines"] = list(_spelled(block["lines"]))
     return _lines(blocks)
+
+
+def _drop_overprint(raw_lines: Iterable[dict]) -> None:
+    seen: dict[tuple[str, int, int], list[tuple[int, float, float]]] = defaultdict(list)
+    for number, line in enumerate(raw_lines):
+        for span in line["spans"]:
+            if _marks(span):
+                continue
+            near = SHADOW * span["size"]
+            kept = []
+            for char in span["chars"]:
+                x, y = char["origin"]
+                column, row = int(x // _CELL), int(y // _CELL)
+                reach = range(-int(near // _CELL) - 1, int(near // _CELL) + 2)
+                if not any(
+                    other != number and abs(ox - x) <= near and abs(oy - y) <= near
+                    for i in reach
+                    for j in reach
+                    for other, ox, oy in seen.get((char["c"], column + i, row + j), ())
+                ):
+                    seen[char["c"], column, row].append((number, x, y))
+                    kept.append(char)
+            if len(kept) < len(span["chars"]):
+                _refill(span, kept)
+        boxes = [span["bbox"] for span in line["spans"] if span["chars"]]
+        if boxes:
+            x0, y0, x1, y1 = zip(*boxes, strict=True)
+            line["bbox"] = (min(x0), min(y0), max(x1), max(y1))
+
+
+def _refill(span: dict, chars: list[dict]) -> None:
+    span["chars"] = chars
+    inked = [char for char in chars if not char["c"].isspace()] or chars
+    if inked:
+        x0, y0, x1, y1 = zip(*[char["bbox"] for char in inked], strict=True)
+        span["bbox"] = (min(x0), min(y0), max(x1), max(y1))
+        span["origin"] = inked[0]["origin"]
 
 
 def _lines(blocks: Sequence[dict]) -> list[Line]:
@@ -43,8 +86,8 @@ def _lines(blocks: Sequence[dict]) -> list[Line]:
     for number, block in enumerate(blocks):
         for line in block.get("lines", ()):
             spans = line["spans"]
-            first = spans[0]
-            text = first["text"]
+            first = next((span for span in spans if span["text"].strip()), spans[0])
+            text = spans[0]["text"]
             size = first["size"]
             mark = 0
             if len(spans) > 1:

@@ -6,17 +6,15 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from regcomments.read.pdf_line import HIDDEN, TINY, WHITE, Line
+from regcomments.read.pdf_line import HIDDEN, SHADOW, TINY, UPRIGHT, WHITE, Line
 
 Rect = tuple[float, float, float, float]
 
-# A copy counts as the shadow of a line when it is moved by at most this share of the type size:
-# drop shadows are 0.05 to 0.15 em, the next line of text is 1 em away.
-_SHADOW = 0.35
 # Share of a line's area that must lie under visible text to call it a second layer of it.
 _COVERED = 0.5
 # A bucket of lines by height is so many points high.
 _BUCKET = 8.0
+_NEIGHBOURS = 12  # lines of about the same height that are compared with one
 _CELL = 8.0  # points; most shadows move by less, so one cell and its neighbours are looked at
 
 
@@ -83,6 +81,25 @@ def visible_lines(
     return Visible([lines[k] for k in sorted(keep)], hidden, repeated)
 
 
+def overprinted(lines: Sequence[Line]) -> bool:
+    """Tell whether two upright lines share their baseline and a good part of their extent."""
+    upright = sorted((line.oy, line.x0, k) for k, line in enumerate(lines) if _is_plain(line))
+    for at, (oy, _, k) in enumerate(upright):
+        line = lines[k]
+        for other_oy, _, other in upright[at + 1 : at + 1 + _NEIGHBOURS]:
+            if other_oy - oy > SHADOW * line.size:
+                break
+            o = lines[other]
+            shared = min(line.x1, o.x1) - max(line.x0, o.x0)
+            if shared > max(SHADOW * line.size, _COVERED * min(line.x1 - line.x0, o.x1 - o.x0)):
+                return True
+    return False
+
+
+def _is_plain(line: Line) -> bool:
+    return not line.marks and line.dx > UPRIGHT
+
+
 def _length(lines: Iterable[Line]) -> int:
     return sum(len(line.text) for line in lines)
 
@@ -97,7 +114,7 @@ def _without_shadows(lines: Sequence[Line], chosen: Sequence[int]) -> Sequence[i
     kept: list[int] = []
     for k in chosen:
         line = lines[k]
-        near = _SHADOW * line.size
+        near = SHADOW * line.size
         column, row = int(line.x0 // _CELL), int(line.y0 // _CELL)
         reach = range(-int(near // _CELL) - 1, int(near // _CELL) + 2)
         if not any(
