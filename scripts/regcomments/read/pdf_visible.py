@@ -14,6 +14,7 @@ Rect = tuple[float, float, float, float]
 _COVERED = 0.5
 # A bucket of lines by height is so many points high.
 _BUCKET = 8.0
+_SAME_SIZE = 0.2  # share of the size by which copies may differ; note marks differ by more
 _NEIGHBOURS = 12  # lines of about the same height that are compared with one
 _CELL = 8.0  # points; most shadows move by less, so one cell and its neighbours are looked at
 
@@ -82,7 +83,7 @@ def visible_lines(
 
 
 def overprinted(lines: Sequence[Line]) -> bool:
-    """Tell whether two upright lines share their baseline and a good part of their extent."""
+    """Tell whether two upright lines of one size share baseline, a good part of extent, a word."""
     upright = sorted((line.oy, line.x0, k) for k, line in enumerate(lines) if _is_plain(line))
     for at, (oy, _, k) in enumerate(upright):
         line = lines[k]
@@ -91,7 +92,11 @@ def overprinted(lines: Sequence[Line]) -> bool:
                 break
             o = lines[other]
             shared = min(line.x1, o.x1) - max(line.x0, o.x0)
-            if shared > max(SHADOW * line.size, _COVERED * min(line.x1 - line.x0, o.x1 - o.x0)):
+            if (
+                shared > max(SHADOW * line.size, _COVERED * min(line.x1 - line.x0, o.x1 - o.x0))
+                and abs(line.size - o.size) < _SAME_SIZE * line.size
+                and not set(line.text.split()).isdisjoint(o.text.split())
+            ):
                 return True
     return False
 
