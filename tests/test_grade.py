@@ -43,6 +43,10 @@ KINDS = {
     "scan under a stamp": ((files.scan(), files.stamp()), SCANNED),
     "scan under a watermark": ((files.scan(), files.watermark()), SCANNED),
     "letter in outlines": ((files.strokes,), SCANNED),
+    "letter in outlines under a typed head": (
+        (files.strokes, files.letter(files.LINES[5:9], top=560)),
+        SCANNED,
+    ),
     "scan with its text below": ((files.scan(), files.letter(render_mode=3)), FINE),
     "scan, askew, with its text": ((files.scan(rotate=0.5), files.letter(render_mode=3)), FINE),
     "scan with half of its text": (
@@ -93,6 +97,8 @@ def test_rotation_of_the_page_changes_nothing(kind: str, rotation: int) -> None:
         ("نؤيد هذه القاعدة ونطلب الإبقاء على بدل السفر للممرضات", False),
         ("1,204 3,310 $4,100 12% (5) 0.31 7-8 #4 & 5 * p < .01", False),
         ("H2O CO2 COVID-19 482.15(b)(3) HHS-2021-0001 McKay iPhone B12 D3 C4", False),
+        ("Ìû ïîääåðæèâàåì ýòî ïðàâèëî è ïðîñèì ñîõðàíèòü ïîñîáèå.", True),
+        ("Þetta er góð tillaga og við styðjum hana öll í sýslunni.", False),
         ("- - - - -", False),
         (
             "CMS HHS FDA DSH CFR NPRM RFI MLN CPT DRG ICD HCPCS LCD NCD SNF IRF LTCH ESRD " * 3,

@@ -22,7 +22,9 @@ class Rule:
     `symbol_share`, `symbol_kinds`: a text of so many symbols with no word in it is no text.
     `vowel_share`: part of vowels among small Western letters below which letters stand for others;
     European languages have 0.36 to 0.45, tables of codes 0.23 and more, a shifted alphabet 0.15;
-    at least `sample` letters. `few`: as many signs of any other kind prove nothing.
+    at least `sample` letters. `accented_share`: part of letters beyond A to Z from which Western
+    text is another alphabet read in the wrong code page; no Western language has 0.2.
+    `few`: as many signs of any other kind prove nothing.
 
     `some_letters`: letters outside the text layer that count on a page without text, a word or
     two. Recall decides here: a logo costs one OCR try, a missed page a comment. `times_more`: on
@@ -40,6 +42,7 @@ class Rule:
     symbol_kinds: int = 3
     vowel_share: float = 0.2
     sample: int = 80
+    accented_share: float = 0.4
     few: int = 5
     some_letters: int = 8
     times_more: float = 5.0
@@ -65,6 +68,8 @@ def garbled(facts: PageFacts, rule: Rule = RULE) -> bool:
     """Return whether the text layer is not language: unmapped glyphs, or a wrong alphabet."""
     bad = max(facts.bad_chars, facts.unmapped_chars)
     if bad >= rule.few and bad >= rule.garbled_share * facts.chars:
+        return True
+    if facts.accented > max(4 * rule.few, rule.accented_share * facts.chars):
         return True
     if not facts.words and facts.symbol_kinds >= rule.symbol_kinds:
         return facts.symbols >= rule.symbol_share * facts.chars

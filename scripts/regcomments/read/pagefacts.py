@@ -29,6 +29,9 @@ SHORT_TEXT = 200
 # short page a single line counts.
 _PICTURE_BESIDE_TEXT = 0.06
 _PICTURE_ON_SHORT_PAGE = 0.005
+# Compressed bytes of drawing instructions per character, and in all, from which a page draws much
+# besides its text. Typed pages have 5 to 20 a character (of 190), letters in outlines 25 to 50.
+_BYTES_A_CHARACTER, _MANY_BYTES = 30, 10_000
 # Drawing steps from which a short page is looked at: outlined letters and pen strokes are many.
 _MANY_PATHS = 4
 # Pixels that 250 letters need at the least (6 by 10 each); smaller pictures are not measured.
@@ -50,10 +53,11 @@ class PageFacts:
 
     Sizes are points, `..._share` parts of the page's area. Counts of the text: see
     sanity.TextSanity; `unmapped_chars` are glyphs of fonts that give no Unicode value.
-    `image_share` is the area under pictures, `paths` the drawing steps. `looked` tells that the
-    page was rendered and searched: `ink_share` is the part that is not paper, `lines`,
-    `letters`, `longest`, `letter_height` (pixels) and `vertical` describe the writing outside
-    the text layer's boxes (ink.TextLook). `render_failed`: it should have been, in vain.
+    `content_bytes` is the compressed size of the page's drawing instructions, `image_share` the
+    area under pictures, `paths` the drawing steps. `looked` tells that the page was rendered and
+    searched: `ink_share` is the part that is not paper, `lines`, `letters`, `longest`,
+    `letter_height` (pixels) and `vertical` describe the writing outside the text layer's boxes
+    (ink.TextLook). `render_failed`: it should have been, in vain.
     `marks` holds hash and length of the first and last lines, digits masked (grade.stamps).
     """
 
@@ -69,8 +73,10 @@ class PageFacts:
     odd_words: int = 0
     small_letters: int = 0
     small_vowels: int = 0
+    accented: int = 0
     symbols: int = 0
     symbol_kinds: int = 0
+    content_bytes: int = -1
     images: int = 0
     image_share: float = -1.0
     visible_text_share: float = -1.0
@@ -128,7 +134,11 @@ def measure(
             if facts.image_share >= _PICTURE_ON_SHORT_PAGE or facts.paths >= _MANY_PATHS:
                 facts = _with_look(page, facts, textpage)
         else:
-            facts = _with_pictures(page, facts, textpage, seen)
+            facts = replace(facts, content_bytes=_content_bytes(page))
+            if facts.content_bytes > max(_MANY_BYTES, _BYTES_A_CHARACTER * facts.chars):
+                facts = _with_look(page, facts, textpage)
+            else:
+                facts = _with_pictures(page, facts, textpage, seen)
     except _MUPDF_ERRORS:
         facts = replace(facts, render_failed=True)
     return facts
@@ -156,6 +166,14 @@ def _unmapped(page: pymupdf.Page) -> int:
     """Return how many glyphs of the page have no Unicode value, MuPDF's guesses switched off."""
     flags = pymupdf.TEXTFLAGS_TEXT & ~pymupdf.TEXT_CID_FOR_UNKNOWN_UNICODE
     return bad_characters(page.get_text(flags=flags))
+
+
+def _content_bytes(page: pymupdf.Page) -> int:
+    total = 0
+    for xref in (*page.get_contents(), *(form[0] for form in page.get_xobjects())):
+        kind, value = page.parent.xref_get_key(xref, "Length")
+        total += int(value) if kind == "int" else len(page.parent.xref_stream_raw(xref) or b"")
+    return total
 
 
 def _with_pictures(

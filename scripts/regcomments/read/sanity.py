@@ -35,6 +35,8 @@ _SHAPES = _byte_table(
 )
 _VOWELS = "".join(c for c in _LOWER if unicodedata.normalize("NFD", c)[0] in "aeiouyæøœ")
 _SOUNDS = _byte_table({"v": _VOWELS, "c": "".join(c for c in _LOWER if c not in _VOWELS)}, " ")
+# In code page 1252 accented letters are the bytes from 0xC0 on.
+_PLAIN = bytes(range(0xC0))
 _ODD_INSIDE = re.compile(rb"a[A]|[aA]#+[aA]|[aA]0+[aA]")
 _LETTERS = re.compile(rb"[aA].*[aA]")
 _ADDRESS = re.compile(r"://|@|www\.|\w\(")
@@ -49,6 +51,7 @@ class TextSanity:
     `words` those with two Western letters or more, `odd_words` those of them with a symbol,
     a digit or a change from small to capital letter inside; `small_letters` are Western small
     letters (capitals make acronyms), `small_vowels` those of them that are vowels, y too;
+    `accented` are Western letters beyond A to Z;
     `symbols` the characters of `_SYMBOLS`, `symbol_kinds` how many different ones there are.
     """
 
@@ -60,6 +63,7 @@ class TextSanity:
     odd_words: int = 0
     small_letters: int = 0
     small_vowels: int = 0
+    accented: int = 0
     symbols: int = 0
     symbol_kinds: int = 0
 
@@ -97,6 +101,7 @@ def text_sanity(text: str) -> TextSanity:
         odd_words=odd,
         small_letters=vowels + sounds.count(b"c"),
         small_vowels=vowels,
+        accented=len(western.translate(None, _PLAIN)),
         symbols=symbols,
         symbol_kinds=len(set(text).intersection(_SYMBOLS)) if symbols else 0,
     )
