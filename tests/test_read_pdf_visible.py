@@ -117,6 +117,25 @@ def test_hidden_text(tmp_path: Path, draw, kept: bool, count: int) -> None:
     assert BODY in text
 
 
+@pytest.mark.parametrize(
+    ("fill", "opacity", "kept"),
+    [((0, 0, 0), 1, False), ((1, 1, 1), 1, False), (None, 1, True), ((1, 1, 0), 0.4, True)],
+    ids=["black", "white", "outline", "marker"],
+)
+def test_text_under_a_shape(tmp_path: Path, fill, opacity: float, kept: bool) -> None:
+    def draw(page: pymupdf.Page) -> None:
+        write(BODY)(page)
+        write("patient 4711", 72, 150)(page)
+        shape = page.add_rect_annot((60, 135, 300, 156))
+        shape.set_colors(stroke=fill or (1, 0, 0), fill=fill)
+        shape.update(opacity=opacity)
+
+    text, warnings = read(save(tmp_path / "a.pdf", draw))
+    assert BODY in text
+    assert ("patient 4711" in text) is kept
+    assert ("12 characters of hidden text" in warnings) is not kept
+
+
 def off_page(page: pymupdf.Page) -> None:
     write(BODY)(page)
     write("outside the paper", 72, 900)(page)

@@ -20,7 +20,7 @@ from regcomments.read.pdf_lines import letters_outside, lines_of, text_page
 from regcomments.read.pdf_members import document_parts
 from regcomments.read.pdf_open import MUPDF_ERRORS, one_line, open_pdf
 from regcomments.read.pdf_tables import with_tables
-from regcomments.read.pdf_visible import Rect, visible_lines
+from regcomments.read.pdf_visible import Rect, in_doubt, visible_lines
 from regcomments.records import Document, Member, Page, UnreadableError
 from regcomments.status import Reason, Status
 
@@ -89,9 +89,11 @@ def _read_page(
         kinds = annotation_kinds(page)
         textpage = text_page(page, contents_only=bool(kinds))
         lines, repeated = lines_of(textpage, page)
+        markup = markup_of(page) if kinds else Markup()
+        if markup.covers:
+            lines = in_doubt(lines, markup.covers)
         seen = visible_lines(lines, _image_boxes(page), _ink_finder(page))
         repeated += seen.repeated
-        markup = markup_of(page) if kinds else Markup()
         lines = place(seen.lines, markup.entries) if markup.entries else seen.lines
         plain = text = "\n\n".join([page_text(lines), *markup.notes]).strip()
         # A table is made of all words in its box, so of hidden ones too: then none is made.

@@ -18,6 +18,7 @@ _INVISIBLE = pymupdf.PDF_ANNOT_IS_HIDDEN | pymupdf.PDF_ANNOT_IS_NO_VIEW
 _TYPED = {pymupdf.PDF_ANNOT_FREE_TEXT}
 _DRAWN = {pymupdf.PDF_ANNOT_STAMP, pymupdf.PDF_ANNOT_WATERMARK, pymupdf.PDF_ANNOT_REDACT}
 _SILENT = {pymupdf.PDF_ANNOT_LINK, pymupdf.PDF_ANNOT_POPUP}
+_SHAPES = {pymupdf.PDF_ANNOT_SQUARE, pymupdf.PDF_ANNOT_POLYGON, pymupdf.PDF_ANNOT_CIRCLE}
 _TICKED = "[x]"
 # How far (em) a label may end left of its field, or its bottom lie above it.
 _REACH_LEFT, _REACH_ABOVE = 20.0, 1.6
@@ -36,10 +37,14 @@ class Entry:
 
 @dataclass(frozen=True)
 class Markup:
-    """What the fields and annotations of one page add: entries on it, remarks about it."""
+    """What the fields and annotations of one page add: entries, remarks, and what they cover.
+
+    `covers` are the boxes of filled shapes, under which text may be hidden (blacked out by hand).
+    """
 
     entries: list[Entry] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    covers: list[tuple[float, float, float, float]] = field(default_factory=list)
 
 
 def annotation_kinds(page: pymupdf.Page) -> frozenset[int]:
@@ -64,6 +69,8 @@ def markup_of(page: pymupdf.Page) -> Markup:
                     continue
                 entry = _typed(note, matrix) if kind in _TYPED | _DRAWN else None
                 _remark(note, kind, entry, found.notes)
+                if kind in _SHAPES and (note.colors or {}).get("fill"):
+                    found.covers.append(_shown_rect(note.rect, matrix))
         except MemoryError:
             raise
         except MUPDF_ERRORS:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 HIDDEN = 1  # drawn in render mode 3 or fully transparent
-WHITE = 2  # near white: visible only on a dark ground
+WHITE = 2  # near white, or under a shape: visible only if the page shows a contrast there
 TINY = 4  # smaller than TINY_SIZE
 TABLE = 8  # not a line but a whole table, as pipe rows
 

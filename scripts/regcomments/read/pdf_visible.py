@@ -82,6 +82,16 @@ def visible_lines(
     return Visible([lines[k] for k in sorted(keep)], hidden, repeated)
 
 
+def in_doubt(lines: Sequence[Line], covers: Sequence[Rect]) -> list[Line]:
+    """Return `lines`, those that lie under one of `covers` marked as perhaps not to be seen."""
+    return [
+        line._replace(marks=line.marks | WHITE)
+        if any(_overlap(line, cover) > _COVERED * _area(line) for cover in covers)
+        else line
+        for line in lines
+    ]
+
+
 def overprinted(lines: Sequence[Line]) -> bool:
     """Tell whether two upright lines of one size share baseline, a good part of extent, a word."""
     upright = sorted((line.oy, line.x0, k) for k, line in enumerate(lines) if _is_plain(line))
