@@ -89,6 +89,13 @@ def test_a_cut_off_photograph_still_goes_to_ocr(tmp_path):
     assert _read(tmp_path, data[: len(data) * 3 // 4]).status == Status.OCR_NEEDED
 
 
+@pytest.mark.parametrize(("form", "mark"), [("PNG", b"IDAT"), ("JPEG", b"\xff\xda")])
+def test_a_picture_cut_off_before_its_pixels_is_corrupt(tmp_path, form, mark):
+    whole = picture_bytes(form)
+    result = _read(tmp_path, whole[: whole.index(mark)])
+    assert (result.status, result.reason) == (Status.FAILED, Reason.CORRUPT)
+
+
 def test_pixels_are_bounded(tmp_path, monkeypatch):
     data = picture_bytes("PNG")
     monkeypatch.setattr(pictures, "MAX_PIXELS", 1000)

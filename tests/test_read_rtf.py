@@ -84,6 +84,16 @@ def test_not_rtf():
     assert caught.value.reason == Reason.CORRUPT
 
 
+def test_cut_off(tmp_path):
+    path = tmp_path / "a.rtf"
+    path.write_bytes(rb"{\rtf1\ansi{\fonttbl{\f0 Ari")
+    result = read_attachment(path, ReadOptions())
+    assert (result.status, result.reason) == (Status.FAILED, Reason.CORRUPT)
+    path.write_bytes(rb"{\rtf1\ansi We supp")
+    result = read_attachment(path, ReadOptions())
+    assert (result.text, result.warnings) == ("We supp", ("the file is cut off or damaged",))
+
+
 def test_a_photographed_letter(tmp_path):
     image = picture_bytes("PNG")
     big = image + bytes(4000)  # what follows the end of a PNG is ignored

@@ -120,7 +120,8 @@ def failure_of(error: Exception) -> Extraction:
     reason = Reason.CORRUPT
     if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
         reason = Reason.MEMORY
-    elif isinstance(error, OSError) and error.errno is not None:
+    elif isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+        # Damaged files make readers seek to impossible places, which the system calls EINVAL.
         reason = Reason.UNREADABLE
     detail = _one_line(f"{type(error).__name__}: {error}")
     return Extraction(Status.FAILED, reason=reason, error=detail)

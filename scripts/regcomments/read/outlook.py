@@ -24,6 +24,7 @@ from regcomments.read.options import ReadOptions
 from regcomments.read.rtf_compressed import decompress
 from regcomments.read.rtf_reader import rtf_to_markdown
 from regcomments.records import Document, UnreadableError
+from regcomments.status import Reason, Status
 
 MAX_STREAM = 100_000_000  # bytes of one property
 MAX_DEPTH = 5  # messages forwarded in messages
@@ -100,11 +101,16 @@ class _Storage:
 
 
 def read_msg(path: Path, options: ReadOptions) -> Document:
-    """Return the message at `path`: head and body; attachments are the members."""
+    """Return the message at `path`: head and body; attachments are the members.
+
+    Raises UnreadableError (`corrupt`) when it has none of them.
+    """
     with olefile.OleFileIO(path) as ole:
         message = _Storage(ole, (), 32)
         members, warnings = read_parts(_parts(message), options)
         body = "\n\n".join(block for block in (_head(message), _body(message)) if block)
+    if not body and not members:
+        raise UnreadableError(Status.FAILED, Reason.CORRUPT, "no readable part of a message")
     return Document("msg", "olefile", body=body, members=members, warnings=tuple(warnings))
 
 

@@ -21,6 +21,16 @@ MIN_SIDE = 12  # pixels; fewer can't hold a line of text
 # noise on an even ground stays below.
 FLAT = 6
 _PAGED = frozenset({"TIFF"})  # frames of GIF, APNG and WebP move, those of MPO are 3D views
+_DAMAGE = (
+    OSError,
+    ValueError,
+    SyntaxError,
+    EOFError,
+    IndexError,
+    TypeError,
+    KeyError,
+    OverflowError,
+)
 _HEIF = (b"heic", b"heix", b"heif", b"mif1", b"msf1", b"hevc")
 
 
@@ -37,27 +47,20 @@ def read_picture(path: Path, options: ReadOptions) -> Document:
             raise UnreadableError(Status.FAILED, Reason.TOO_LARGE, detail)
         if options.on_pages is not None:
             options.on_pages(count)
-        pages, notes = [], []
-        for number in range(1, count + 1):
-            page, note = _page(image, number)
-            pages.append(page)
-            notes += [f"page {number}: {note}"] if note else []
-        if notes and not any(page.needs_ocr for page in pages):
-            raise UnreadableError(Status.FAILED, Reason.CORRUPT, notes[0])
-        return Document(
-            kind="image",
-            method=f"pillow/{(image.format or '').lower()}",
-            pages=tuple(pages),
-            paged=True,
-            warnings=tuple(notes[:20]),
-        )
+        form = (image.format or "").lower()
+        read = [_page(image, path, number) for number in range(1, count + 1)]
+    pages = tuple(page for page, _ in read)
+    notes = [f"page {page.number}: {note}" for page, note in read if note]
+    if notes and not any(page.needs_ocr for page in pages):
+        raise UnreadableError(Status.FAILED, Reason.CORRUPT, notes[0])
+    return Document("image", f"pillow/{form}", pages=pages, paged=True, warnings=tuple(notes[:20]))
 
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Lift Pillow's own pixel limit, which ours replaces, and let it read cut-off files."""
+    """Lift Pillow's own pixel limit, which ours replaces, for a while."""
     limit, truncated = Image.MAX_IMAGE_PIXELS, ImageFile.LOAD_TRUNCATED_IMAGES
-    Image.MAX_IMAGE_PIXELS, ImageFile.LOAD_TRUNCATED_IMAGES = None, True
+    Image.MAX_IMAGE_PIXELS, ImageFile.LOAD_TRUNCATED_IMAGES = None, False
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -69,7 +72,9 @@ def _quiet() -> Iterator[None]:
 def _opened(path: Path) -> Image.Image:
     try:
         return Image.open(path)
-    except UnidentifiedImageError as error:
+    except (UnidentifiedImageError, *_DAMAGE) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
         with path.open("rb") as handle:
             head = handle.read(16)
         if head[8:12] in _HEIF:
@@ -77,22 +82,39 @@ def _opened(path: Path) -> Image.Image:
         raise UnreadableError(Status.FAILED, Reason.CORRUPT, "not a readable picture") from error
 
 
-def _page(image: Image.Image, number: int) -> tuple[Page, str]:
-    """Frame `number` as a page, and what is wrong with it."""
+def _page(image: Image.Image, path: Path, number: int) -> tuple[Page, str]:
+    """Frame `number` as a page, and what is wrong with it; damage that leaves it empty is wrong."""
+    facts: dict[str, int] = {}
+    note = ""
     try:
-        if number > 1 or getattr(image, "n_frames", 1) > 1:
+        if getattr(image, "n_frames", 1) > 1:
             image.seek(number - 1)
         width, height = image.size
+        facts = {"width": width, "height": height}
         if width * height > MAX_PIXELS:
             detail = f"{width} x {height} pixels, more than {MAX_PIXELS}"
             raise UnreadableError(Status.FAILED, Reason.TOO_LARGE, detail)
         blank = min(width, height) < MIN_SIDE or _is_flat(image)
-    except (OSError, ValueError, SyntaxError, EOFError, IndexError, TypeError) as error:
-        return Page(number, reason=Reason.BLANK), f"damaged ({type(error).__name__}: {error})"
-    facts = {"width": width, "height": height}
+    except _DAMAGE as error:
+        note = f"damaged ({type(error).__name__}: {error})"[:200]
+        blank = not _shows_something(path, number)
     if blank:
-        return Page(number, reason=Reason.BLANK, facts=facts), ""
-    return Page(number, needs_ocr=True, reason=Reason.IMAGE, facts=facts), ""
+        return Page(number, reason=Reason.BLANK, facts=facts), note
+    return Page(number, needs_ocr=True, reason=Reason.IMAGE, facts=facts), note
+
+
+def _shows_something(path: Path, number: int) -> bool:
+    """Whether the part of a damaged frame that can be decoded is more than one colour."""
+    ImageFile.LOAD_TRUNCATED_IMAGES = True  # `_quiet` puts it back
+    try:
+        with Image.open(path) as image:
+            if getattr(image, "n_frames", 1) > 1:
+                image.seek(number - 1)
+            return not _is_flat(image)
+    except _DAMAGE:
+        return False
+    finally:
+        ImageFile.LOAD_TRUNCATED_IMAGES = False
 
 
 def _is_flat(image: Image.Image) -> bool:

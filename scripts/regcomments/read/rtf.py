@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from regcomments.read.options import ReadOptions
-from regcomments.read.rtf_reader import rtf_to_markdown
+from regcomments.read.rtf_reader import read
 from regcomments.records import Document, Page, UnreadableError
 from regcomments.status import Reason, Status
 
@@ -26,14 +26,15 @@ def read_rtf(path: Path, options: ReadOptions) -> Document:
         data = handle.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
         raise UnreadableError(Status.FAILED, Reason.TOO_LARGE, f"more than {MAX_BYTES} bytes")
-    text = rtf_to_markdown(data)
+    text, is_whole = read(data)
     pages: tuple[Page, ...] = ()
     if len("".join(text.split())) < _SHORT_TEXT:
         pages = tuple(
             Page(number, needs_ocr=True, reason=Reason.IMAGE)
             for number, _ in enumerate(_pictures(data), 1)
         )
-    return Document("rtf", "rtf", body=text, pages=pages)
+    warnings = () if is_whole else ("the file is cut off or damaged",)
+    return Document("rtf", "rtf", body=text, pages=pages, warnings=warnings)
 
 
 def picture(path: Path, number: int) -> bytes:

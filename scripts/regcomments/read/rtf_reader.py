@@ -11,7 +11,11 @@ from regcomments.read.hypertext import html_to_markdown
 from regcomments.read.rtf_text import (
     CHARACTERS,
     FONT_CODE_PAGES,
+    FOOTERS,
+    HEADERS,
+    SKIPPED,
     SYMBOL_CHARSET,
+    TEXT_GROUPS,
     code_page,
     symbol,
 )
@@ -23,24 +27,6 @@ _TOKEN = re.compile(
     r"\\([a-zA-Z]{1,32})(-?\d{1,10})?[ ]?|\\'([0-9a-fA-F]{2})|\\([^a-zA-Z'])|([{}])"
     r"|([^\\{}\r\n]+)|[\r\n]+|\\"
 )
-# Groups whose text is no part of the document, or that repeat what stands elsewhere.
-_SKIPPED = frozenset(
-    [
-        *("colortbl", "stylesheet", "info", "pict", "objdata", "objclass", "themedata", "xe", "tc"),
-        *("revtbl", "listtable", "listoverridetable", "rsidtbl", "generator", "filetbl", "sp"),
-        *("shprslt", "nonshppict", "nonesttables", "bkmkstart", "bkmkend", "datastore", "pgdsctbl"),
-        *("latentstyles", "colorschememapping", "private", "template", "ftnsep", "ftnsepc", "rxe"),
-        *("ftncn", "aftnsep", "aftnsepc", "aftncn", "atnid", "atnauthor", "atrfstart", "atrfend"),
-        *("atndate", "atnref", "mmathPr", "wgrffmtfilter", "picprop", "pn", "falt", "panose"),
-        *("userprops", "xmlnstbl", "docvar", "keycode", "fontemb", "fontfile", "background"),
-    ]
-)
-# Ignorable groups ("\*") that hold text all the same.
-_TEXT_GROUPS = frozenset(
-    ["shpinst", "shptxt", "ud", "nesttableprops", "fldinst", "htmltag", "annotation", "footnote"]
-)
-_HEADERS = frozenset(["header", "headerl", "headerr", "headerf"])
-_FOOTERS = frozenset(["footer", "footerl", "footerr", "footerf"])
 _LINK = re.compile(r'HYPERLINK\s+(?:\\\w\s+)*"?((?:https?://|mailto:)[^"\s\\]+)', re.I)
 _NO_BREAKS = frozenset(["fonttbl", "fldinst", "listtext"])
 
@@ -71,12 +57,21 @@ class _Sink:
 def rtf_to_markdown(data: bytes) -> str:
     """Return the text of an RTF document; HTML that a mail program wrapped in RTF is unwrapped.
 
-    Raises UnreadableError (`corrupt`) when it isn't RTF.
+    Raises UnreadableError (`corrupt`) when it isn't RTF, or was cut off before its text.
     """
+    return read(data)[0]
+
+
+def read(data: bytes) -> tuple[str, bool]:
+    """Return what `rtf_to_markdown` does, and whether the document was whole."""
     start = data.find(b"{\\rtf", 0, 4096)
     if start < 0:
         raise UnreadableError(Status.FAILED, Reason.CORRUPT, "no RTF header")
-    return _Reader(data[start:].decode("latin-1")).run()
+    reader = _Reader(data[start:].decode("latin-1"))
+    text = reader.run()
+    if not text and not reader.is_whole:
+        raise UnreadableError(Status.FAILED, Reason.CORRUPT, "cut off before its text")
+    return text, reader.is_whole
 
 
 class _Reader:
@@ -102,6 +97,7 @@ class _Reader:
         self._from_html = False
         self._markup: list[str] = []  # HTML that was wrapped
         self._htmlrtf = False
+        self.is_whole = True  # no group was left open
 
     def run(self) -> str:
         """Return the Markdown of the whole document."""
@@ -137,6 +133,7 @@ class _Reader:
             else:
                 self._word(word, None if number is None else int(number))
         self._flush()
+        self.is_whole = not self._stack
         return self._result()
 
     def _result(self) -> str:
@@ -297,7 +294,7 @@ class _Reader:
     def _destination(self, word: str, ignorable: bool) -> bool:
         """Handle words that begin a group of their own kind."""
         state = self._state
-        if word in _SKIPPED or (ignorable and word not in _TEXT_GROUPS):
+        if word in SKIPPED or (ignorable and word not in TEXT_GROUPS):
             self._state = replace(state, skip=True)
         elif word in ("fonttbl", "fldinst", "htmltag", "listtext", "pntext"):
             place = "listtext" if word == "pntext" else word
@@ -308,9 +305,9 @@ class _Reader:
             self._state = replace(state, skip=True)
         elif word == "ud":
             self._state = replace(state, skip=False)
-        elif word in _HEADERS or word in _FOOTERS:
+        elif word in HEADERS or word in FOOTERS:
             sink = _Sink()
-            self._margins["header" if word in _HEADERS else "footer"].append(sink)
+            self._margins["header" if word in HEADERS else "footer"].append(sink)
             self._enter(sink)
         elif word in ("footnote", "annotation"):
             sink = _Sink()

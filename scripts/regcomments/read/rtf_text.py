@@ -1,4 +1,4 @@
-"""The code pages and control words of RTF that stand for characters."""
+"""The vocabulary of RTF: code pages, characters, and groups of a kind of their own."""
 
 from __future__ import annotations
 
@@ -32,6 +32,24 @@ SYMBOLS = {
     0xB7: "•", 0xD8: "➢", 0xE0: "→", 0xF0: "⇨", 0xFC: "✓", 0xFD: "☒", 0xFE: "☑", 0x78: "☒",
     0xA3: "≤", 0xB3: "≥", 0xB0: "°", 0xB1: "±", 0xAE: "→", 0xDE: "⇒",
 }  # fmt: skip
+# Groups whose text is no part of the document, or that repeat what stands elsewhere.
+SKIPPED = frozenset(
+    [
+        *("colortbl", "stylesheet", "info", "pict", "objdata", "objclass", "themedata", "xe", "tc"),
+        *("revtbl", "listtable", "listoverridetable", "rsidtbl", "generator", "filetbl", "sp"),
+        *("shprslt", "nonshppict", "nonesttables", "bkmkstart", "bkmkend", "datastore", "pgdsctbl"),
+        *("latentstyles", "colorschememapping", "private", "template", "ftnsep", "ftnsepc", "rxe"),
+        *("ftncn", "aftnsep", "aftnsepc", "aftncn", "atnid", "atnauthor", "atrfstart", "atrfend"),
+        *("atndate", "atnref", "mmathPr", "wgrffmtfilter", "picprop", "pn", "falt", "panose"),
+        *("userprops", "xmlnstbl", "docvar", "keycode", "fontemb", "fontfile", "background"),
+    ]
+)
+# Ignorable groups ("\*") that hold text all the same.
+TEXT_GROUPS = frozenset(
+    ["shpinst", "shptxt", "ud", "nesttableprops", "fldinst", "htmltag", "annotation", "footnote"]
+)
+HEADERS = frozenset(["header", "headerl", "headerr", "headerf"])
+FOOTERS = frozenset(["footer", "footerl", "footerr", "footerf"])
 CHARACTERS = {
     "emdash": "—",
     "endash": "–",
