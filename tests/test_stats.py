@@ -39,11 +39,11 @@ def test_text(state):
     start = text.index("status ")
     assert text[start : text.index("\n\n", start)].splitlines() == [
         "status       reason   files  characters  pages  pages for OCR",
-        "ok           -            5         205      6              0",
+        "ok           -            5         157      6              0",
         "ocr_needed   scanned      1           0      3              3",
         "failed       corrupt      1           0      0              0",
         "unsupported  -            1           0      0              0",
-        "all                       8         205      9              3",
+        "all                       8         157      9              3",
     ]
     for word in ("Pending", "Stale", "Orphaned", "Unexpected", "Damaged", "Unused"):
         assert word not in text

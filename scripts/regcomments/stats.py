@@ -25,7 +25,10 @@ DOCKETS_SHOWN = 15
 
 @dataclass(frozen=True)
 class StatusCount:
-    """Attachments of one status and reason: files, characters, pages, pages waiting for OCR."""
+    """Attachments of one status and reason: files, characters, pages, pages waiting for OCR.
+
+    Characters are those in the bodies: a file whose text is given once, under another, has none.
+    """
 
     status: str
     reason: str
@@ -109,7 +112,8 @@ def stats(state: Path) -> Stats:
                 count(*) FILTER (n_warnings > 0), count(DISTINCT docket_id) FROM {comments}"""
         ).fetchone()
         statuses = con.execute(
-            f"""SELECT status, coalesce(reason, ''), count(*), sum(chars),
+            f"""SELECT status, coalesce(reason, ''), count(*),
+                coalesce(sum(chars) FILTER (same_as IS NULL), 0),
                 coalesce(sum(pages), 0), sum(n_ocr_pages) FROM {files}
                 GROUP BY status, reason ORDER BY
                 list_position(['ok', 'ocr_needed', 'failed', 'unsupported'], status), 3 DESC, 2"""
