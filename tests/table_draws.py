@@ -52,15 +52,17 @@ def _label(rng: random.Random, words: int) -> str:
 def draw(seed: int, style: str | None = None) -> Draw:
     """Return the table of a seed: the same bytes of content for the same seed.
 
-    2 to 14 rows, 2 to 8 columns, up to a quarter of the body empty (never a whole row or column),
-    labels that wrap, five fonts of 7 to 12 points, pages turned by quarters.
+    2 to 14 rows (3 and more where nothing is ruled), 2 to 8 columns, up to a quarter of the body
+    empty (never a whole row or column), labels that wrap, five fonts of 7 to 12 points, pages
+    turned by quarters.
     """
     rng = random.Random(seed)
     style = style or rng.choice(STYLES)
-    n_rows, n_cols = rng.randint(2, 14), rng.randint(2, 8)
+    # Nothing tells two unruled rows from two lines of text.
+    n_rows, n_cols = rng.randint(3 if style == "none" else 2, 14), rng.randint(2, 8)
     font, size = rng.choice(FONTS), rng.choice((7, 8, 9, 10, 11, 12))
     ruled = style in ("grid", "shaded")
-    wrap = ruled and rng.random() < 0.5
+    wrap = rng.random() < (0.5 if ruled else 0.3)
     kinds = ["label"] + [rng.choice(("figure", "figure", "label")) for _ in range(n_cols - 1)]
     if "figure" not in kinds:
         kinds[-1] = "figure"

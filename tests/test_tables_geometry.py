@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 
 import pymupdf
 import pytest
@@ -250,3 +251,59 @@ def test_any_page_any_order(page, seed):
                     taken.add((r, c))
         assert len(taken) == table.n_rows * table.n_cols
         assert len({c.address for c in table.cells}) == len(table.cells)
+
+
+def drawn_to_the_limit() -> PageItems:
+    """As many words, lines and crossings as are looked at."""
+    items = tuple(
+        TextItem(5 * c, 6 * r, 5 * c + 4, 6 * r + 5, str(r * c))
+        for r in range(130)
+        for c in range(150)
+    )
+    rulings = tuple(Ruling(0, 6 * k, 750, 6 * k) for k in range(130)) + tuple(
+        Ruling(5 * k, 0, 5 * k, 780) for k in range(150)
+    )
+    return PageItems(1, 760, 800, items, rulings)
+
+
+def scattered() -> PageItems:
+    rng = random.Random(3)
+    items = tuple(
+        TextItem(x, y, x + 9, y + 7, rng.choice(("1.5", "ab", "Total sum")))
+        for x, y in ((rng.uniform(0, 3000), rng.uniform(0, 3000)) for _ in range(19000))
+    )
+    rulings = tuple(
+        Ruling(x, y, x + (80 if k % 2 else 0), y + (0 if k % 2 else 80))
+        for k, (x, y) in enumerate(
+            (rng.uniform(0, 3000), rng.uniform(0, 3000)) for _ in range(2900)
+        )
+    )
+    return PageItems(1, 3000, 3000, items, rulings)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", [drawn_to_the_limit, scattered])
+def test_hostile_pages_end_in_time(make):
+    page = make()
+    start = time.process_time()
+    reconstruct_tables([page], BASE)
+    # Some 3 s on an idle machine; a loaded one takes a multiple.
+    assert time.process_time() - start < 30
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf"), -float("inf"), 1e30])
+def test_boxes_of_damaged_files_are_left_out(bad):
+    good = [
+        TextItem(72 + 60 * c, 100 + 15 * r, 90 + 60 * c, 110 + 15 * r, f"{r}.{c}")
+        for r in range(4)
+        for c in range(3)
+    ]
+    page = PageItems(1, 612, 792, tuple(good))
+    spoilt = PageItems(
+        1,
+        612,
+        792,
+        (*good, TextItem(bad, 100, bad, 110, "x"), TextItem(80, bad, 90, bad, "y")),
+        (Ruling(bad, 0, bad, 700), Ruling(0, bad, 600, bad)),
+    )
+    assert reconstruct_tables([spoilt], BASE) == reconstruct_tables([page], BASE)

@@ -71,12 +71,19 @@ def columns_of(lines: Sequence[Line], tol: Tolerances = DEFAULT) -> list[Span]:
             start = x
         elif depth <= allowed < before:
             columns.append((start, x))
-    for p in sorted(plain, key=lambda p: p.box):
-        if not any(overlap(p.box.x0, p.box.x1, a, b) > 0 for a, b in columns):
-            columns.append((p.box.x0, p.box.x1))
-            columns = _union(columns)
+    apart = [(p.box.x0, p.box.x1) for p in plain if not _touched(p.box, columns)]
+    columns = _union([*columns, *apart])
+    if len(columns) > tol.max_columns:
+        return []
     # With bridges allowed a column may come out narrower than its text: widen into the white.
-    return _widen(_union(columns), plain)
+    return _widen(columns, plain)
+
+
+def _touched(box: Box | TextItem, columns: Sequence[Span]) -> range:
+    """The indexes of the columns that a box overlaps; columns are apart and in order."""
+    first = bisect_right(columns, box[0], key=lambda c: c[1])
+    last = bisect_left(columns, box[2], key=lambda c: c[0])
+    return range(first, max(first, last))
 
 
 def _union(spans: Sequence[Span]) -> list[Span]:
@@ -92,8 +99,7 @@ def _union(spans: Sequence[Span]) -> list[Span]:
 def _widen(columns: list[Span], pieces: Sequence[Piece]) -> list[Span]:
     out = list(columns)
     for p in pieces:
-        x0, x1 = p.box.x0, p.box.x1
-        hit = [k for k, (a, b) in enumerate(columns) if a < x1 and x0 < b]
+        hit = _touched(p.box, columns)
         if len(hit) == 1:
             k = hit[0]
             lo = max(p.box.x0, columns[k - 1][1]) if k else p.box.x0
@@ -107,8 +113,9 @@ def place(box: Box | TextItem, columns: Sequence[Span]) -> tuple[int, int]:
     x0, x1 = box[0], box[2]
     hit = [
         k
-        for k, (a, b) in enumerate(columns)
-        if a < x1 and x0 < b and min(b, x1) - max(a, x0) > 0.3 * min(b - a, x1 - x0)
+        for k in _touched(box, columns)
+        if min(columns[k][1], x1) - max(columns[k][0], x0)
+        > 0.3 * min(columns[k][1] - columns[k][0], x1 - x0)
     ]
     if hit:
         return hit[0], hit[-1]

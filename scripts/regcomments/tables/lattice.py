@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from regcomments.tables.items import Box, Ruling
+from regcomments.tables.lines import FAR
 from regcomments.tables.tolerances import DEFAULT, Tolerances
 
 
@@ -39,6 +40,8 @@ def segments_of(
     """Return the horizontal and the vertical segments, collinear pieces joined."""
     flat, upright = [], []
     for r in rulings:
+        if not (-FAR < r.x0 <= r.x1 < FAR and -FAR < r.y0 <= r.y1 < FAR):
+            continue
         if r.x1 - r.x0 >= r.y1 - r.y0:
             flat.append(((r.y0 + r.y1) / 2, r.x0, r.x1))
         else:
@@ -148,27 +151,31 @@ def _borders(across: list[Segment], along: list[Segment], tol: Tolerances) -> li
     return _cluster(at, tol.sliver_pt)
 
 
-def _covered(segments: list[Segment], at: float, lo: float, hi: float, tol: Tolerances) -> bool:
-    need = tol.border_share * (hi - lo)
-    got = 0.0
-    for s in segments:
-        if abs(s.at - at) <= tol.sliver_pt:
-            got += max(0.0, min(s.hi, hi) - max(s.lo, lo))
-    return got >= need
+def _at_borders(
+    segments: list[Segment], borders: list[float], tol: Tolerances
+) -> list[list[Segment]]:
+    """For each border, the segments that lie on it."""
+    return [[s for s in segments if abs(s.at - at) <= tol.sliver_pt] for at in borders]
+
+
+def _covered(on: list[Segment], lo: float, hi: float, tol: Tolerances) -> bool:
+    got = sum(max(0.0, min(s.hi, hi) - max(s.lo, lo)) for s in on)
+    return got >= tol.border_share * (hi - lo)
 
 
 def _grid(flat: list[Segment], upright: list[Segment], tol: Tolerances) -> Grid | None:
     xs, ys = _borders(upright, flat, tol), _borders(flat, upright, tol)
     cols, rows = len(xs) - 1, len(ys) - 1
-    if cols < 1 or rows < 1 or cols * rows < 2 or cols * rows > 20000:
+    if cols < 1 or rows < 1 or cols * rows < 2 or cols * rows > tol.max_places:
         return None
     sets = _Sets(rows * cols)
+    on_x, on_y = _at_borders(upright, xs, tol), _at_borders(flat, ys, tol)
     for i in range(rows):
         for j in range(cols):
             k = i * cols + j
-            if j + 1 < cols and not _covered(upright, xs[j + 1], ys[i], ys[i + 1], tol):
+            if j + 1 < cols and not _covered(on_x[j + 1], ys[i], ys[i + 1], tol):
                 sets.union(k, k + 1)
-            if i + 1 < rows and not _covered(flat, ys[i + 1], xs[j], xs[j + 1], tol):
+            if i + 1 < rows and not _covered(on_y[i + 1], xs[j], xs[j + 1], tol):
                 sets.union(k, k + cols)
     groups: dict[int, list[int]] = defaultdict(list)
     for k in range(rows * cols):

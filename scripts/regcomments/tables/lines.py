@@ -10,6 +10,9 @@ from statistics import median
 from regcomments.tables.items import Box, TextItem, hull
 from regcomments.tables.tolerances import DEFAULT, Tolerances
 
+# Points; the largest page that Acrobat makes is 14,400 of its units of up to 1/72 inch.
+FAR = 1e6
+
 _HYPHEN = re.compile(r"[^\W\d_][-\u2010\u00ad]$")
 _TAIL = re.compile(r"[a-z]{1,3}")
 # Short words that may well stand on the last line of a cell by themselves.
@@ -45,8 +48,15 @@ class Line:
 
 
 def sort_items(items: Iterable[TextItem]) -> list[TextItem]:
-    """Return the non-blank items by middle, left edge and text: the same for any input order."""
-    kept = [i for i in items if i.text.strip()]
+    """Return the non-blank items by middle, left edge and text: the same for any input order.
+
+    Boxes that are no boxes (damaged files give NaN and turned-over ones) are left out.
+    """
+    kept = [
+        i
+        for i in items
+        if -FAR < i.x0 <= i.x1 < FAR and -FAR < i.y0 <= i.y1 < FAR and i.text.strip()
+    ]
     kept.sort(key=lambda i: (i.y0 + i.y1, i))
     return kept
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
@@ -25,7 +25,10 @@ def fill(grid: Grid, items: Sequence[TextItem], tol: Tolerances = DEFAULT) -> Dr
             for j in range(c, c + w):
                 at[i, j] = k
     words: dict[int, list[TextItem]] = defaultdict(list)
-    for item in items:
+    # The items are sorted by their middles.
+    first = bisect_left(items, 2 * grid.ys[0], key=lambda i: i.y0 + i.y1)
+    last = bisect_right(items, 2 * grid.ys[-1], key=lambda i: i.y0 + i.y1)
+    for item in items[first:last]:
         x, y = (item.x0 + item.x1) / 2, (item.y0 + item.y1) / 2
         i, j = bisect_right(grid.ys, y) - 1, bisect_right(grid.xs, x) - 1
         if (i, j) in at:

@@ -216,6 +216,8 @@ def table_of_run(
         return None
     draft = draft_from(rows, len(columns))
     vouched = head == 1 and full_rule(rules, rows[0], rows[1], columns)
-    # Text side by side is seldom on one baseline; centred cells are not either, but hold figures.
-    strict = not _level(run, tol)
+    # Text side by side is seldom on one baseline. Cells centred in their rows are not either, but
+    # their lines join into rows, and there are figures.
+    joined = len(rows) <= 0.7 * len(run) and bool(figure_columns(rows))
+    strict = not joined and not _level(run, tol)
     return draft if believable(draft, vouched, strict, tol) else None

@@ -39,6 +39,8 @@ class Tolerances:
     max_paths: int = 6000
     # More rulings than this on one page are hatching; the grid search is quadratic in them.
     max_rulings: int = 3000
+    # A grid of more places than this is graph paper.
+    max_places: int = 20000
     # More items than this on one page are not looked at: 20,000 words are ten dense pages.
     max_items: int = 20000
     # A table ends where the next line is further away than this, unless a rule goes on.
@@ -49,6 +51,8 @@ class Tolerances:
     span_vote: float = 0.4
     # So many lines vote on merged headings; more change nothing on the ICDAR pages.
     voters: int = 30
+    # More columns than this are scattered words; Word itself stops at 63.
+    max_columns: int = 63
     # This share of the lines may run across a white corridor without closing it.
     bridge_share: float = 0.08
     # A cell of more words than this reads as prose.
