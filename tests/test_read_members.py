@@ -6,7 +6,7 @@ import io
 import zipfile
 
 import pytest
-from kind_files import LETTER, message, picture_bytes, zipped
+from kind_files import LETTER, message, picture, picture_bytes, zipped
 from regcomments.read import ReadOptions, archive, member_bytes, read_attachment
 from regcomments.read.members import MAX_NAME, MemberReader, NameBook, Part, read_parts
 from regcomments.records import Extraction, UnreadableError
@@ -115,6 +115,16 @@ def test_the_whole_tree_has_one_budget(tmp_path):
     found = _flat(_read(tmp_path, outer, ReadOptions(max_members=5)))
     read = [name for name, result in found.items() if result.reason != Reason.TOO_LARGE]
     assert len(read) == 10
+
+
+def test_pages_of_all_members_are_reported_together(tmp_path):
+    fax = io.BytesIO()
+    frames = [picture("a"), picture("b"), picture("c")]
+    frames[0].save(fax, "TIFF", save_all=True, append_images=frames[1:])
+    seen = []
+    data = zipped({"a.tif": fax.getvalue(), "b.tif": fax.getvalue() + b"x", "c.txt": "words"})
+    _read(tmp_path, data, ReadOptions(on_pages=seen.append))
+    assert seen == [2, 5, 7, 10, 12]
 
 
 def test_sizes_that_lie(tmp_path, monkeypatch):

@@ -129,9 +129,11 @@ def test_excel(tmp_path):
     [
         (b"Two\x80words.\xccNext\x84one", "Two words.\n\nNext-one"),
         (b"caf\x0f\x80\xf0\x1c\x04\xf0\x80\xf0\x20\x04\xf0x\x20", "café ’ “xß"),
-        (b"a\xd0\x04\x08\x00\x00\x00\x00\xd0b", "a\n\nb"),
+        (b"a\xd0\x04\x08\x00\x00\x08\x00\xd0b", "a\n\nb"),
         (b"a\xf2\x0c\xf2bold\xf3\x0c\xf3\x80b", "abold b"),
-        (b"x\xd4\x00\x06\x00hidden"[:7] + b"y", "xy"),
+        (b"x\xd4\x00\x0a\x00hid\x0a\x00\xd4y", "xy"),
+        (b"x\xd4\x00\x0a\x00not\x84closed", "xãnot-closed"),
+        (b"x\xf2not\x84closed", "xnot-closed"),
         (b"\xc6A\xc6B\xc5C\xc6D\xbfend", "| A | B |\n| --- | --- |\n| C | D |\n\nend"),
         (b"cut\xe5", "cut"),
     ],
@@ -169,6 +171,22 @@ def test_wordperfect5(tmp_path, codes, text):
 def test_wordperfect5_skips_groups_by_their_length(tmp_path):
     group = b"\xd0\x01\x06\x00ab\x06\x00\x01\xd0"
     assert _read(tmp_path, wordperfect5(b"x" + group + b"y"), "a.wp").text == "xy"
+
+
+def test_wordperfect5_notes_and_tables(tmp_path):
+    def group(kind, part, inner):
+        size = struct.pack("<H", len(inner) + 4)
+        return bytes([kind, part]) + size + inner + size + bytes([part, kind])
+
+    foot = group(0xD6, 0, bytes(3) + b"\x00" + bytes(2 + 9) + b"A note.")
+    end = group(0xD6, 1, bytes(3) + bytes(4) + b"An end.")
+    cells = [group(0xDC, part, b"") for part in (0, 1, 2)]
+    table = cells[0] + b"A" + cells[0] + b"B" + cells[1] + b"C" + cells[0] + b"D" + cells[2]
+    codes = b"Body" + foot + b" and" + end + b" on.\n" + table + b"After."
+    assert _read(tmp_path, wordperfect5(codes), "a.wp").text == (
+        "Body[1] and[2] on.\n\n| A | B |\n| --- | --- |\n| C | D |\n\nAfter.\n\n"
+        "[1]: A note.\n\n[2]: An end."
+    )
 
 
 def test_wordperfect4_has_no_signature(tmp_path):

@@ -90,7 +90,8 @@ def read_document(path: Path, options: ReadOptions) -> Document:
         detail = f"{size} bytes, more than {options.max_bytes}"
         raise UnreadableError(Status.FAILED, Reason.TOO_LARGE, detail)
     if options.read_member is None:
-        options = replace(options, read_member=MemberReader(read_attachment, options))
+        reader = MemberReader(read_attachment, options)
+        options = replace(options, read_member=reader, on_pages=reader.count_pages)
     kind = sniff(path)
     if kind == Kind.ENCRYPTED:
         raise UnreadableError(Status.FAILED, Reason.ENCRYPTED, "asks for a password")

@@ -18,6 +18,7 @@ MAX_NAME = 200  # characters of a member's name; longer ones are cut in the midd
 TREE_FACTOR = 2
 # Bytes of members unpacked in all below one attachment, as a multiple of `max_member_bytes`.
 BUDGET_FACTOR = 3
+MEMBER_PAGES = 2  # for which a document inside counts beside its own, since it may have none
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
 
 
@@ -59,8 +60,8 @@ class MemberReader:
     """Reads embedded documents for all readers below one attachment, within common bounds.
 
     An instance is what `ReadOptions.read_member` holds. It counts members and bytes over the
-    whole tree, so that a small file that unfolds into many ends soon, and recognises a file that
-    contains itself.
+    whole tree, so that a small file that unfolds into many ends soon, recognises a file that
+    contains itself, and reports the pages of all documents together.
     """
 
     def __init__(self, read: Callable[[Path, ReadOptions], Extraction], options: ReadOptions):
@@ -68,6 +69,14 @@ class MemberReader:
         self._left = TREE_FACTOR * options.max_members
         self._bytes_left = BUDGET_FACTOR * options.max_member_bytes
         self._chain: list[bytes] = []
+        self._pages = 0
+        self._report = options.on_pages
+
+    def count_pages(self, pages: int) -> None:
+        """Add `pages` to those reported so far: the deadline has to do for all documents."""
+        self._pages += pages
+        if self._report is not None:
+            self._report(self._pages)
 
     def __call__(self, name: str, data: bytes, options: ReadOptions) -> Extraction:
         """Return what reading `data`, found under `name`, gives; `options` are the member's own."""
@@ -78,6 +87,7 @@ class MemberReader:
         if digest in self._chain:
             error = "the file contains itself"
             return Extraction(Status.FAILED, reason=Reason.TOO_LARGE, error=error, size=len(data))
+        self.count_pages(MEMBER_PAGES)
         self._left -= 1
         self._bytes_left -= len(data)
         self._chain.append(digest)

@@ -35,7 +35,7 @@ _WP4_REACH = 8000  # bytes searched for the end of a note or a header
 class _Event:
     """A piece of the text: characters, or a break of the given kind."""
 
-    kind: str  # text, line, cell, row, table_end
+    kind: str  # text, line, cell, row, table_end, note
     text: str = ""
 
 
@@ -86,8 +86,12 @@ def looks_like_wordperfect4(head: bytes) -> bool:
 def _laid_out(events: Iterator[_Event]) -> str:
     flow = Flow()
     in_table = in_row = in_cell = False
+    notes: list[str] = []
     for event in events:
-        if event.kind == "text":
+        if event.kind == "note":
+            notes.append(f"[{len(notes) + 1}]: {event.text}")
+            flow.text(f"[{len(notes)}]")
+        elif event.kind == "text":
             flow.text(event.text)
         elif event.kind == "line":
             flow.end_block() if not in_cell else flow.text(" ")
@@ -107,7 +111,21 @@ def _laid_out(events: Iterator[_Event]) -> str:
                 flow.end_cell()
             flow.end_table()
             in_table = in_row = in_cell = False
-    return flow.markdown()
+    return "\n\n".join(block for block in (flow.markdown(), *notes) if block)
+
+
+def _variable_size(data: bytes, at: int) -> int:
+    """Bytes of a code of version 6 that tells its length, 1 when its end doesn't agree."""
+    size = int.from_bytes(data[at + 2 : at + 4], "little")
+    end = at + size
+    if size < 7 or data[end - 3 : end] != data[at + 2 : at + 4] + data[at : at + 1]:
+        return 1
+    return size
+
+
+def _fixed_size(data: bytes, at: int, size: int) -> int:
+    """`size`, or 1 when the code at `at` doesn't end as it began."""
+    return size if data[at + size - 1 : at + size] == data[at : at + 1] else 1
 
 
 def _version6(data: bytes) -> Iterator[_Event]:
@@ -126,14 +144,14 @@ def _version6(data: bytes) -> Iterator[_Event]:
         elif byte < 0xD0:
             yield from _version6_single(byte)
         elif byte < 0xF0:
-            size = max(int.from_bytes(data[at + 2 : at + 4], "little"), 4)
-            if byte == 0xD0 and at + 1 < len(data):
+            size = _variable_size(data, at)
+            if byte == 0xD0 and size > 1:
                 yield from _line_end(data[at + 1])
-            elif byte == 0xE0:  # tabs, indents
+            elif byte == 0xE0 and size > 1:  # tabs, indents
                 yield _Event("text", " ")
         elif byte < 0xFF:
-            size = _WP6_FIXED[byte - 0xF0]
-            if byte == 0xF0 and at + 2 < len(data):
+            size = _fixed_size(data, at, _WP6_FIXED[byte - 0xF0])
+            if byte == 0xF0 and size > 1:
                 yield _Event("text", character(data[at + 2], data[at + 1]))
         at += size
 
@@ -191,16 +209,34 @@ def _version5(data: bytes) -> Iterator[_Event]:
         elif byte < 0xC0:
             yield from _low_code(byte)
         elif byte < 0xD0:
-            size = _WP5_FIXED[byte - 0xC0]
-            if byte == 0xC0 and at + 2 < len(data):
+            size = _fixed_size(data, at, _WP5_FIXED[byte - 0xC0])
+            if byte == 0xC0 and size > 1:
                 yield _Event("text", character(data[at + 2], data[at + 1]))
             elif byte in (0xC1, 0xC2):
                 yield _Event("text", " ")
         else:
             size = 4 + int.from_bytes(data[at + 2 : at + 4], "little")
-            if byte == 0xDC and at + 1 < len(data):
-                yield _Event(("cell", "row", "table_end")[min(data[at + 1], 2)])
+            tail = data[at + size - 4 : at + size]
+            if tail != data[at + 2 : at + 4] + data[at + 1 : at + 2] + data[at : at + 1]:
+                size = 1
+            else:
+                yield from _version5_group(data[at : at + size])
         at += size
+
+
+def _version5_group(group: bytes) -> Iterator[_Event]:
+    """The codes of version 5 that break lines of tables or hold notes."""
+    kind, part = group[0], group[1]
+    if kind == 0xDC:  # at the end of a line
+        yield _Event(("cell", "row", "table_end")[min(part, 2)])
+    elif kind == 0xDD:  # at the end of a page
+        yield _Event("row" if part < 2 else "table_end")
+    elif kind == 0xD6 and part in (0, 1) and len(group) > 12:
+        # A footnote tells on how many pages its lines lie; an endnote has four bytes there.
+        start = 7 + (1 + 2 * (group[7] + 1) + 9 if part == 0 else 4)
+        text = _laid_out(_version5(group[start:-4]))
+        if text:
+            yield _Event("note", text)
 
 
 def _version4(data: bytes) -> Iterator[_Event]:
