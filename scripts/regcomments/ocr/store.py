@@ -157,30 +157,45 @@ def write(
     folder.mkdir(parents=True, exist_ok=True)
     for number in range(attempt, attempt + _MAX_TRIES):
         path = folder / f"{base}{f'.a{number}' if number > 1 else ''}.json"
-        if _create(path, data) or _holds(path, data, results):
+        if create(path, data) or _holds(path, data, results):
             return path
     raise StoreError(f"{folder}: {_MAX_TRIES} results named {base} are there")
 
 
 def read_file(path: Path) -> list[StoredPage]:
     """Return the pages in one file of the store. Raises StoreError, OSError."""
-    name = _NAME.fullmatch(path.name)
-    if name is None:
+    if not is_name(path.name):
         raise StoreError(f"{path.name}: not a name of the store")
     if path.stat().st_size > MAX_FILE:
         raise StoreError(f"{path.name}: larger than any result")
+    return parse(path.name, path.read_bytes())
+
+
+def is_name(name: str) -> bool:
+    """True for the name of a file of the store; such a name has no slash and no leading dot."""
+    return _NAME.fullmatch(name) is not None
+
+
+def parse(file: str, data: bytes) -> list[StoredPage]:
+    """Return the pages in `data`, the content of the store's file of that name.
+
+    Raises StoreError when the content isn't what the name promises.
+    """
+    name = _NAME.fullmatch(file)
+    if name is None:
+        raise StoreError(f"{file}: not a name of the store")
     try:
-        raw = json.loads(path.read_bytes())
+        raw = json.loads(data)
         if raw["schema"] != SCHEMA:
-            raise StoreError(f"{path.name}: schema {raw['schema']!r}, {SCHEMA} is known")
+            raise StoreError(f"{file}: schema {raw['schema']!r}, {SCHEMA} is known")
         for key in ("sha256", "engine", "digest"):
             if raw[key] != name[key]:
-                raise StoreError(f"{path.name}: {key} inside is {raw[key]!r}")
+                raise StoreError(f"{file}: {key} inside is {raw[key]!r}")
         return [_load_page(int(number), item, raw) for number, item in raw["pages"].items()]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         if isinstance(error, StoreError):
             raise
-        raise StoreError(f"{path.name}: damaged ({type(error).__name__}: {error})") from error
+        raise StoreError(f"{file}: damaged ({type(error).__name__}: {error})") from error
 
 
 def _dump(
@@ -238,8 +253,11 @@ def _load_page(number: int, item: dict[str, Any], raw: dict[str, Any]) -> Stored
     return StoredPage(result, raw["engine"], str(raw["version"]), raw["digest"], attempt)
 
 
-def _create(path: Path, data: bytes) -> bool:
-    """Write `data` to `path` unless it exists; True when written, on disk and whole."""
+def create(path: Path, data: bytes) -> bool:
+    """Write `data` to `path` unless it exists; True when written, on disk and whole.
+
+    Raises OSError.
+    """
     if path.exists():
         return False
     fd, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
