@@ -294,6 +294,15 @@ def test_a_full_disk_loses_nothing(state, monkeypatch):
     assert rebuild(state).read == 1
 
 
+def test_what_killed_writers_left_is_swept(state):
+    old, young = state / "._index.csv.abc.tmp", state / "._index.parquet.def.tmp"
+    old.touch()
+    young.touch()
+    os.utime(old, ns=(OLD_NS, OLD_NS))
+    rebuild(state)
+    assert not old.exists() and young.exists()
+
+
 def test_no_state_folder(tmp_path):
     with pytest.raises(UserError, match="--config state=DIR"):
         rebuild(tmp_path / "none")

@@ -20,6 +20,7 @@ from regcomments.index_sql import connect, parquet_source
 from regcomments.index_survey import count_stale, stale
 from regcomments.index_tables import Delta, Problem, write_failures, write_tables
 from regcomments.index_walk import Seen, Walk
+from regcomments.index_write import sweep
 
 __all__ = [
     "IndexReport",
@@ -129,6 +130,8 @@ def report_lines(report: IndexReport) -> list[str]:
 
 
 def _rebuild(state: Path, full: bool, observer: Callable[[Seen], None] | None) -> IndexReport:
+    tables = (INDEX_PARQUET, ATTACHMENTS_PARQUET, layout.INDEX_CSV, layout.ATTACHMENTS_CSV)
+    sweep(state, (*tables, layout.PAGES_PARQUET))
     twins = state / INDEX_PARQUET, state / ATTACHMENTS_PARQUET
     with connect() as con, Delta() as delta:
         cache = Cache(con, *twins, full=full)

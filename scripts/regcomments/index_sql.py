@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,8 +22,9 @@ _GLOB = str.maketrans({"[": "[[]", "*": "[*]", "?": "[?]"})
 
 def connect() -> duckdb.DuckDBPyConnection:
     """Return a connection in memory that writes the same bytes for the same rows."""
-    config = dict(_CONFIG, temp_directory=str(Path(tempfile.gettempdir()) / "regcomments-duckdb"))
-    return duckdb.connect(config=config)
+    # DuckDB makes this folder when it must spill, and removes it in the end.
+    spill = Path(tempfile.gettempdir()) / f"regcomments-duckdb-{os.getuid()}-{os.getpid()}"
+    return duckdb.connect(config={**_CONFIG, "temp_directory": str(spill)})
 
 
 def literal(text: str | Path) -> str:

@@ -5,13 +5,26 @@ from __future__ import annotations
 import filecmp
 import os
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import duckdb
 
 from regcomments.index_sql import literal
+
+# Seconds; a rebuild of a million comments takes minutes, so an older file has lost its writer.
+_ABANDONED = 6 * 3600
+
+
+def sweep(folder: Path, names: Iterable[str]) -> None:
+    """Remove what killed writers of the files `names` left in `folder` hours ago."""
+    for name in names:
+        for path in folder.glob(f".{name}.*.tmp"):
+            with suppress(FileNotFoundError):
+                if path.stat().st_mtime < time.time() - _ABANDONED:
+                    path.unlink()
 
 
 @contextmanager
