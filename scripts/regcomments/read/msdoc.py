@@ -12,6 +12,7 @@ from regcomments.read.msdoc_file import (
     WordFile,
     is_inside,
 )
+from regcomments.read.msdoc_lists import Lists
 from regcomments.read.ole_pictures import large_pictures
 from regcomments.read.options import ReadOptions
 from regcomments.read.rtf_text import symbol
@@ -72,6 +73,7 @@ class _Reader:
         self._word = word
         self._marks = word.paragraph_marks()
         self._dropped = word.left_out()
+        self._lists = word.lists()
 
     def run(self) -> str:
         """Return all stories in reading order, each header and footer once."""
@@ -100,19 +102,25 @@ class _Reader:
         return [label.format(at) + note for at, note in enumerate(notes, 1) if note.strip()]
 
     def _story(self, start: int, end: int) -> str:
-        return _Story(self._word, self._marks, self._dropped).run(start, end)
+        story = _Story(self._word, self._marks, self._dropped, self._lists)
+        return story.run(start, end)
 
 
 class _Story:
     """One pass over the characters of a story."""
 
     def __init__(
-        self, word: WordFile, marks: dict[int, Paragraph], dropped: list[tuple[int, int]]
+        self,
+        word: WordFile,
+        marks: dict[int, Paragraph],
+        dropped: list[tuple[int, int]],
+        lists: Lists,
     ) -> None:
         self._text = word.text
         self._modern = word.modern
         self._marks = marks
         self._dropped = dropped
+        self._lists = lists
         self._flow = Flow()
         self._table = self._row = self._open = False
         self._fields: list[list[str]] = []  # instructions of the open fields
@@ -155,16 +163,27 @@ class _Story:
         self._flow.text(_SYMBOL.sub(lambda match: symbol(ord(match[0])), text))
 
     def _head(self, position: int) -> None:
-        """Mark the first text of a paragraph in a heading style."""
-        if self._open or not self._fresh:
+        """Mark the first text of a paragraph as heading or list item, if it is one."""
+        if not self._fresh:
             return
         self._fresh = False
-        for at in range(position, min(position + 1000, len(self._text))):
-            if self._text[at] in (_PARAGRAPH, _BREAK, _CELL):
-                style = self._marks.get(at, _PLAIN).style
-                if 1 <= style <= 9:
-                    self._flow.heading(style)
-                return
+        end = next(
+            (
+                at
+                for at in range(position, min(position + 20_000, len(self._text)))
+                if self._text[at] in (_PARAGRAPH, _BREAK, _CELL)
+            ),
+            None,
+        )
+        paragraph = _PLAIN if end is None else self._marks.get(end, _PLAIN)
+        label = self._lists.label(paragraph.list, paragraph.level) if paragraph.list else None
+        if self._open:
+            self._flow.text(f"{label} " if label and label != "-" else "")
+        elif 1 <= paragraph.style <= 9:
+            self._flow.heading(paragraph.style)
+            self._flow.text(f"{label} " if label and label != "-" else "")
+        elif label:
+            self._flow.item(label, paragraph.level + 1)
 
     def _leave_table_before(self, position: int) -> None:
         """Outside a cell, text begins one if its paragraph lies in a table; else tables end."""
@@ -234,6 +253,7 @@ class _Story:
             return
         if not self._open:
             self._leave_table_before(at)
+        self._fresh = True
         if self._open:
             self._flow.end_cell()
             self._open = False

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import olefile
 
+from regcomments.read.msdoc_lists import Lists
 from regcomments.records import UnreadableError
 from regcomments.status import Reason, Status
 
@@ -25,7 +26,7 @@ _WORD97 = 193  # nFib from which the newer layout holds (Word 97)
 # Sizes of operands by the top three bits of a property code ([MS-DOC] 2.6.1); 6 is variable.
 _OPERAND = (1, 1, 2, 4, 2, 2, 0, 3)
 _DEFINE_TABLE, _CHANGE_TABS = 0xD608, 0xC615
-IN_TABLE, ROW_END = 0x2416, 0x2417
+IN_TABLE, ROW_END, _LIST_LEVEL, _LIST = 0x2416, 0x2417, 0x260A, 0x460B
 _HUGE = 0x6646  # sprmPHugePapx: the properties lie in the data stream
 DELETED, HIDDEN = 0x0800, 0x083C
 # The stories of a document, in the order in which their characters follow each other.
@@ -34,11 +35,14 @@ STORIES = ("text", "footnotes", "headers", "macros", "comments", "endnotes", "bo
 
 @dataclass(frozen=True)
 class Paragraph:
-    """The number of a paragraph's style (1 to 9 are the headings), and its place in a table."""
+    """The number of a paragraph's style (1 to 9 are the headings), its place in a table, and
+    the list (from 1, 0 for none) and level (from 0) that it is an item of."""
 
     style: int = 0
     in_table: bool = False
     row_end: bool = False
+    list: int = 0
+    level: int = 0
 
 
 @dataclass(frozen=True)
@@ -88,13 +92,26 @@ class WordFile:
             if _HUGE in properties:
                 properties |= self._huge(properties[_HUGE])
             on = {code for code, value in properties.items() if value}
-            marks[end - 1] = Paragraph(style, IN_TABLE in on, ROW_END in on)
+            marks[end - 1] = Paragraph(
+                style,
+                IN_TABLE in on,
+                ROW_END in on,
+                properties.get(_LIST, 0),
+                properties.get(_LIST_LEVEL, 0),
+            )
         return marks
 
     def _huge(self, offset: int) -> dict[int, int]:
         """Properties too long for a page, as rows of many cells have them ([MS-DOC] 2.6.2)."""
         size = int.from_bytes(self._data[offset : offset + 2], "little")
         return _properties(self._data[offset + 2 : offset + 2 + size])
+
+    def lists(self) -> Lists:
+        """Return the lists of the document, for numbering its items once."""
+        if not self.modern or len(self._main) < 0x2F2:
+            return Lists(b"", (0, 0), (0, 0))
+        places = struct.unpack_from("<IIII", self._main, 0x2E2)
+        return Lists(self._table, places[:2], places[2:])
 
     def left_out(self) -> list[tuple[int, int]]:
         """Return the character ranges that are deleted revisions or hidden text, in order."""
