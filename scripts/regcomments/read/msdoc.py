@@ -13,13 +13,12 @@ from regcomments.read.msdoc_file import (
     is_inside,
 )
 from regcomments.read.msdoc_lists import Lists
-from regcomments.read.ole_pictures import large_pictures
+from regcomments.read.ole_pictures import large_pictures, pages_of
 from regcomments.read.options import ReadOptions
 from regcomments.read.rtf_text import symbol
-from regcomments.records import Document, Page, UnreadableError
+from regcomments.records import Document, UnreadableError
 from regcomments.status import Reason, Status
 
-_SHORT_TEXT = 200  # characters; a longer text doesn't come as a picture (as in word_pictures)
 _PARAGRAPH, _CELL, _LINE, _BREAK = "\r", "\x07", "\x0b", "\x0c"
 _FIELD, _RESULT, _FIELD_END = "\x13", "\x14", "\x15"
 _NOTE = "\x02"
@@ -37,17 +36,13 @@ _MEANINGLESS = re.compile("[\x03\x04\x0e-\x12\x16-\x1d]")
 def read_doc(path: Path, options: ReadOptions) -> Document:
     """Return the document at `path`: headers, body, text boxes, footers, notes, comments.
 
-    Deleted revisions and hidden text are left out. A document with hardly any text but a large
-    picture wants OCR of that. Raises UnreadableError: encrypted, corrupt.
+    Deleted revisions and hidden text are left out. Large pictures that hold writing want OCR.
+    Raises UnreadableError: encrypted, corrupt.
     """
     word = WordFile(path)
     text = _Reader(word).run()
-    pages: tuple[Page, ...] = ()
-    if len("".join(text.split())) < _SHORT_TEXT:
-        count = len(large_pictures(word.pictures))
-        pages = tuple(
-            Page(number, needs_ocr=True, reason=Reason.IMAGE) for number in range(1, count + 1)
-        )
+    chars = len("".join(text.split()))
+    pages = pages_of(large_pictures(word.pictures), chars)
     if _is_noise(word.text):
         raise UnreadableError(Status.FAILED, Reason.CORRUPT, "the text is not language")
     return Document("doc", "ms-doc", body=text, pages=pages)

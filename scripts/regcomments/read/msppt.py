@@ -12,7 +12,7 @@ from pathlib import Path
 
 import olefile
 
-from regcomments.read.ole_pictures import large_pictures
+from regcomments.read.ole_pictures import large_pictures, pages_of
 from regcomments.read.options import ReadOptions
 from regcomments.records import Document, Page, UnreadableError
 from regcomments.status import Reason, Status
@@ -42,8 +42,8 @@ class _Record:
 def read_ppt(path: Path, options: ReadOptions) -> Document:
     """Return the slides of the presentation at `path` as pages.
 
-    Of a presentation without any text the pages are its large pictures, which want OCR (which
-    slide shows which isn't looked up). Raises UnreadableError: encrypted, corrupt, no_pages.
+    Of a presentation without any text the pages are its large pictures with writing (which slide
+    shows which isn't looked up). Raises UnreadableError: encrypted, corrupt, no_pages.
     """
     with olefile.OleFileIO(path) as ole:
         data = _stream(ole, "PowerPoint Document")
@@ -59,9 +59,7 @@ def read_ppt(path: Path, options: ReadOptions) -> Document:
     if len(texts) > options.max_pages:
         raise UnreadableError(Status.FAILED, Reason.TOO_LARGE, f"{len(texts)} slides")
     if not any(texts):
-        count = len(_pictures(path))
-        scans = (Page(n, needs_ocr=True, reason=Reason.IMAGE) for n in range(1, count + 1))
-        return Document("ppt", "ms-ppt", pages=tuple(scans))
+        return Document("ppt", "ms-ppt", pages=pages_of(_pictures(path), 0))
     pages = tuple(Page(number, text) for number, text in enumerate(texts, 1))
     return Document("ppt", "ms-ppt", pages=pages, paged=True)
 

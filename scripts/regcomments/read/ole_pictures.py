@@ -1,9 +1,14 @@
-"""Pictures that lie as JPEG or PNG inside the streams of binary Office files."""
+"""Pictures that lie as JPEG or PNG inside files without a table of them."""
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+
+from regcomments.read.word_package import Package
+from regcomments.read.word_pictures import picture_pages, raster_pictures
+from regcomments.read.word_state import PictureUse
+from regcomments.records import Page
 
 MIN_BYTES = 20_000  # smaller ones are logos and signatures
 MIN_PIXELS = 300  # a side; a photographed or scanned letter has more
@@ -27,6 +32,17 @@ def large_pictures(streams: Iterable[bytes]) -> list[bytes]:
             if len(raw) >= MIN_BYTES and _is_large(raw):
                 found[raw] = None
     return list(found)
+
+
+def pages_of(pictures: Sequence[bytes], chars: int) -> tuple[Page, ...]:
+    """Return those `pictures` that hold writing, numbered from 1, as pages that want OCR.
+
+    `chars` is the length of the document's own text; the rule is that of DOCX.
+    """
+    parts = {f"{number}.png": data for number, data in enumerate(pictures, 1)}
+    package = Package(parts)
+    uses = {name: PictureUse(name) for name in parts}
+    return picture_pages(package, raster_pictures(package, uses), chars)
 
 
 def _cut(data: bytes, start: int) -> bytes:

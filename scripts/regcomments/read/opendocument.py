@@ -9,7 +9,7 @@ from lxml import etree
 
 from regcomments.read.flow import Flow, list_number
 from regcomments.read.options import ReadOptions
-from regcomments.read.slides import PICTURE_SHARE, SHORT_TEXT
+from regcomments.read.slides import PICTURE_SHARE, SHORT_TEXT, holds_writing
 from regcomments.read.word_package import Package, open_package
 from regcomments.read.word_pictures import Picture, picture_pages, raster_pictures
 from regcomments.read.word_state import PictureUse
@@ -111,8 +111,14 @@ def picture(path: Path, number: int) -> bytes:
 
 def _slide_page(package: Package, number: int, slide: etree._Element, text: str) -> Page:
     """A slide; one that says it all in a picture wants OCR (the rule of slides.py)."""
-    largest = max(map(_area, raster_pictures(package, _pictures(slide))), default=0.0)
-    if len(text) < SHORT_TEXT and largest >= PICTURE_SHARE * _SLIDE_AREA:
+    found = raster_pictures(package, _pictures(slide))
+    largest = max(found, key=_area, default=None)
+    if (
+        largest is not None
+        and len(text) < SHORT_TEXT
+        and _area(largest) >= PICTURE_SHARE * _SLIDE_AREA
+        and holds_writing(package, largest.use.part, len(text))
+    ):
         return Page(number, text, needs_ocr=True, reason=Reason.IMAGE)
     return Page(number, text, reason=None if text else Reason.BLANK)
 

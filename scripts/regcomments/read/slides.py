@@ -10,6 +10,8 @@ from lxml import etree
 from regcomments.read.flow import Flow
 from regcomments.read.options import ReadOptions
 from regcomments.read.word_package import Package, open_package
+from regcomments.read.word_pictures import picture_pages, raster_pictures
+from regcomments.read.word_state import PictureUse
 from regcomments.records import Document, Page, UnreadableError
 from regcomments.status import Reason, Status
 
@@ -104,7 +106,11 @@ def _page(package: Package, number: int, name: str, area: int) -> Page:
     text = slide.flow.markdown()
     notes = _notes(package, name)
     covered = min(max((found[0] for found in slide.pictures), default=0.0) / area, 1.0)
-    needs_ocr = covered >= PICTURE_SHARE and len(text) < SHORT_TEXT
+    needs_ocr = (
+        covered >= PICTURE_SHARE
+        and len(text) < SHORT_TEXT
+        and holds_writing(package, max(slide.pictures)[1], len(text))
+    )
     facts = {"chars": len(text), "image_share": round(covered, 3)}
     return Page(
         number=number,
@@ -113,6 +119,12 @@ def _page(package: Package, number: int, name: str, area: int) -> Page:
         reason=Reason.IMAGE if needs_ocr else (None if text or notes else Reason.BLANK),
         facts=facts,
     )
+
+
+def holds_writing(package: Package, part: str, chars: int) -> bool:
+    """Whether the picture in `part` shows writing beside the `chars` characters of its slide."""
+    use = PictureUse(part)
+    return bool(picture_pages(package, raster_pictures(package, {part: use}), chars))
 
 
 def _read_slide(package: Package, name: str) -> _Slide:
