@@ -76,6 +76,7 @@ def test_tiny_pictures_are_blank(tmp_path):
     [
         (b"\x89PNG\r\n\x1a\n garbage", Status.FAILED, Reason.CORRUPT),
         (b"\xff\xd8\xff\xe0garbage", Status.FAILED, Reason.CORRUPT),
+        (b"\x01\xda\x01\x01" + bytes(600), Status.FAILED, Reason.CORRUPT),  # SGI: not tried
         (b"\0\0\0\x18ftypheic" + bytes(60), Status.UNSUPPORTED, Reason.NO_READER),
     ],
 )

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import olefile
 
+from regcomments.read.flow import pipe_table
 from regcomments.read.ole_pictures import large_pictures, pages_of
 from regcomments.read.options import ReadOptions
 from regcomments.records import Document, Page, UnreadableError
@@ -25,6 +26,7 @@ _SLIDE_LIST, _SLIDE_ENTRY = 0x0FF0, 0x03F3
 _USER_EDIT, _DIRECTORY = 0x0FF5, 0x1772
 _CHARS, _BYTES = 0x0FA0, 0x0FA8
 _TEXT_BOX, _SHAPE, _SHAPE_DATA = 0xF00D, 0xF004, 0xF011
+_GROUP, _CHILD_ANCHOR, _MORE_OPTIONS, _TABLE_PROPERTY = 0xF003, 0xF00F, 0xF122, 0x039F
 _ENCRYPTED_TOKEN = 0xF3D1C4DF
 _SLIDES, _NOTES_LIST = 0, 2  # instances of the list
 _PARAGRAPHS = str.maketrans({"\r": "\n", "\x0b": "\n"})
@@ -157,6 +159,8 @@ class _Presentation:
             inner = next(stack[-1], None)
             if inner is None:
                 stack.pop()
+            elif inner.kind == _GROUP and (table := self._table(inner)):
+                found.append(table)
             elif inner.is_container and len(stack) < 40:
                 stack.append(iter(self._records(inner.start, inner.end)))
             elif inner.kind == _TEXT_BOX:
@@ -165,6 +169,37 @@ class _Presentation:
             else:
                 found += self._text(inner)
         return [text for text in found if text.strip() and text.strip() != "*"]
+
+    def _table(self, group: _Record) -> str:
+        """A group of boxes as a pipe table by their corners, "" when it isn't one."""
+        cells: dict[tuple[int, int], str] = {}
+        is_table = False
+        for shape in self._records(group.start, group.end):
+            corner, texts = None, []
+            for part in self._records(shape.start, shape.end):
+                if part.kind == _MORE_OPTIONS:
+                    is_table |= self._says_table(part)
+                elif part.kind == _CHILD_ANCHOR and part.end - part.start >= 16:
+                    left, top = struct.unpack_from("<ii", self._data, part.start)
+                    corner = (top, left)
+                elif part.kind == _TEXT_BOX:
+                    for atom in self._records(part.start, part.end):
+                        texts += self._text(atom)
+            if corner is not None and texts:
+                cells[corner] = " ".join(texts)
+        if not is_table:
+            return ""
+        columns = sorted({left for _, left in cells})
+        rows = sorted({top for top, _ in cells})
+        return pipe_table([[cells.get((row, column), "") for column in columns] for row in rows])
+
+    def _says_table(self, options: _Record) -> bool:
+        """Whether a shape's options hold the table property ([MS-ODRAW] 2.3.4.37)."""
+        last = min(options.end, options.start + 6 * options.instance)
+        places = range(options.start, last - 5, 6)
+        return any(
+            struct.unpack_from("<H", self._data, at)[0] & 0x3FFF == _TABLE_PROPERTY for at in places
+        )
 
     def _text(self, record: _Record) -> list[str]:
         raw = self._data[record.start : record.end]

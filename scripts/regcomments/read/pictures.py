@@ -20,6 +20,8 @@ MIN_SIDE = 12  # pixels; fewer can't hold a line of text
 # Grey levels between the darkest and the lightest spot up to which a frame is one colour: JPEG
 # noise on an even ground stays below.
 FLAT = 6
+# Not all that Pillow opens: for PostScript it would start another program.
+_FORMATS = ("PNG", "JPEG", "MPO", "GIF", "BMP", "DIB", "TIFF", "WEBP", "JPEG2000", "AVIF", "PSD")
 _PAGED = frozenset({"TIFF"})  # frames of GIF, APNG and WebP move, those of MPO are 3D views
 _DAMAGE = (
     OSError,
@@ -70,8 +72,9 @@ def _quiet() -> Iterator[None]:
 
 
 def _opened(path: Path) -> Image.Image:
+    Image.init()
     try:
-        return Image.open(path)
+        return Image.open(path, formats=[name for name in _FORMATS if name in Image.OPEN])
     except (UnidentifiedImageError, *_DAMAGE) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
