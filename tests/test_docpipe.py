@@ -261,3 +261,35 @@ def test_yaml_keeps_strings_strings(text):
 def test_yaml_of_something_else_is_refused(text):
     with pytest.raises(ValueError, match="not a layout"):
         docpipe.layout_from_yaml(text)
+
+
+def test_forced_structure_with_ocr_reads_scans_only(tmp_path):
+    asked = Options(
+        force_structure=True,
+        ocr=True,
+        text_reader=lambda _: TextLayer("SCAN-9F31A1", junk=True),
+        layout_reader=lambda _: layout_of(invoice_text()),
+        ocr_reader=lambda _: "what the scan says",
+        base=BASE,
+    )
+    got = docpipe.handle(tmp_path / "a.pdf", asked)
+    assert (got.method, got.text) == ("ocr", "what the scan says")
+    assert len(got.tables) == 1
+    plain = dataclasses.replace(asked, text_reader=lambda _: TextLayer("A real letter."))
+    assert docpipe.handle(tmp_path / "a.pdf", plain).method == "liteparse"
+
+
+def test_three_paths_fail_with_three_reasons(tmp_path):
+    asked = Options(ocr=True, text_reader=refuse, layout_reader=refuse, ocr_reader=refuse)
+    with pytest.raises(docpipe.DocpipeError) as caught:
+        docpipe.handle(tmp_path / "a.pdf", asked)
+    assert set(caught.value.reasons) == {"fastpath", "liteparse", "ocr"}
+
+
+@pytest.mark.slow
+def test_a_real_scan_is_read_by_our_engine(tmp_path):
+    path = tmp_path / "scan.pdf"
+    scan_with_stub_layer(path)
+    got = docpipe.handle(path, Options(ocr=True))
+    assert got.method == "ocr"
+    assert "typed on this line of paper" in got.text

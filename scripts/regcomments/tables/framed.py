@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
-from regcomments.tables.belief import reads_as_prose
+from regcomments.tables.belief import believable
 from regcomments.tables.columns import Span, overlap, place
 from regcomments.tables.draft import Draft, Place
 from regcomments.tables.items import Box, TextItem, hull
@@ -47,7 +47,7 @@ def boxed_table(
         and i.x1 <= box.x1 + height
     ]
     draft = draft_of(lines, columns, rules, tol)
-    if draft.n_rows < 2 or reads_as_prose(draft, tol):
+    if not believable(draft, True, False, tol):
         return None
     return _with_header(draft, [p for n in lines_of(above, (), tol) for p in n.pieces], columns)
 

@@ -69,7 +69,7 @@ def page_drafts(page: PageItems, tol: Tolerances = DEFAULT) -> list[Draft]:
     drafts += stream_tables(lines_of(free, (), tol), flat, tol)
     # A layout tool's boxes come last: they part tables at gaps, clip headings, and take prose.
     for box in sorted(page.boxes or ()):
-        if any(_share(box, d.box) > 0.1 for d in drafts):
+        if any(_share(box, b) > 0.1 for b in [*charts, *(d.box for d in drafts)]):
             continue
         draft = boxed_table(box, free, flat, tol)
         if draft is not None:
