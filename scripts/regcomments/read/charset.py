@@ -23,7 +23,8 @@ _OTHER_CHARSETS = [
     *("cp1251", "koi8_r", "cp866", "iso8859_5", "mac_cyrillic", "cp1256", "cp1255", "cp1253"),
     *("gb18030", "big5", "cp932", "euc_jp", "cp949", "cp874", "iso8859_7"),
 ]
-_LATIN_CHARSETS = ("cp1252", "mac_roman", "cp850")  # in the order that settles a tie
+# In the order that settles a tie: where letters fit either way, the Western one is meant.
+_LATIN_CHARSETS = ("cp1252", "mac_roman", "cp850", "cp1250", "iso8859_2")
 # Labels that mean another charset in practice (WHATWG Encoding Standard).
 _ALIASES = {
     **dict.fromkeys(("iso-8859-1", "latin-1", "latin1", "us-ascii", "ascii"), "cp1252"),
@@ -38,7 +39,8 @@ _ALIASES = {
     "x-unicode": "utf-16",
     "unicode": "utf-16",
 }
-_SURE_MARKS = frozenset("’‘“”–—•…§®™©°£€«»¿¡½¼¾·ºª\u00a0")
+_SURE_MARKS = frozenset("’‘“”–—•…§®™©°£€«»¿¡½¼¾·ºª²³¹\u00a0")
+_INSIDE_WORDS = frozenset("’‘–—·\u00a0")  # those that stand between two letters as well
 _HIGH = re.compile(rb"[\x80-\xff]")
 
 
@@ -101,6 +103,8 @@ def detect(data: bytes) -> str:
         return "iso2022_jp"
     if _mostly_utf8(sample):
         return "utf-8"
+    if _is_ebcdic(sample):
+        return "cp500"
     dense = re.sub(rb"\s+", b"", sample)
     high = len(_HIGH.findall(dense))
     if high > _OTHER_SCRIPT * max(len(dense), 1) and high >= 8:
@@ -139,6 +143,17 @@ def _stateful(name: str | None) -> bool:
 
 def _is_iso2022(data: bytes) -> bool:
     return bool(re.search(rb"\x1b\$[@B]|\x1b\(J", data[:SAMPLE]))
+
+
+def _is_ebcdic(sample: bytes) -> bool:
+    """Text of a mainframe: its spaces are the ASCII for "@", its letters lie above 0x80."""
+    spaces = sample.count(b"\x40")
+    if spaces < 0.05 * len(sample) or sample.count(b" ") > 0.01 * len(sample):
+        return False
+    text = sample.decode("cp500")
+    return sum(char.isascii() and (char.isalnum() or char == " ") for char in text) > 0.8 * len(
+        text
+    )
 
 
 def _wide_charset(data: bytes) -> str | None:
@@ -181,8 +196,8 @@ def _latin_score(sample: bytes, name: str) -> float:
                 before.islower() or (before.isalpha() and after.islower())
             )
             score += -2 if wrong_case else (1 if beside else 0.5)
-        elif char in _SURE_MARKS:
-            score += 1
+        elif before.isalpha() and after.isalpha() and char not in _INSIDE_WORDS:
+            score -= 2
         else:
-            score -= 2 if before.isalpha() and after.isalpha() else 0.5
+            score += 1 if char in _SURE_MARKS else -0.5
     return score
