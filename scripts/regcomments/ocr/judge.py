@@ -18,6 +18,8 @@ from regcomments.textnorm import normalise
 # Letters seen as lines of writing from which an empty answer is a fault. Bar codes, seals and
 # halftone reach 24 on 40 pages without text; a two-word stamp has 30.
 EMPTY_LETTERS = 60
+# Share of ink that no page of writing has (0.29 at most on 170): a photograph or a pattern.
+TEXTURE_INK = 0.4
 # Letters seen from which the share read is judged; the estimate is too coarse for fewer.
 HALF_LETTERS = 400
 # Estimates were 0.6 to 1.6 times the truth on 30 pages, so a whole page reads at least 0.6 of
@@ -151,7 +153,7 @@ def plain_text(markdown: str) -> str:
 
 
 def _judge_empty(result: PageResult, ink: PageInk | None) -> PageResult:
-    if ink is not None and ink.letters >= EMPTY_LETTERS:
+    if ink is not None and ink.letters >= EMPTY_LETTERS and ink.share <= TEXTURE_INK:
         error = f"no text for a page on which about {ink.letters} letters are seen"
         return replace(result, outcome=Outcome.FAILED, markdown="", error=error)
     return replace(result, outcome=Outcome.NOTHING, markdown="")

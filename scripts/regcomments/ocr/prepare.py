@@ -10,6 +10,18 @@ from regcomments.ocr.raster import Grey
 _SKEW_SIDE = 900  # pixels on the long side that are enough to measure skew
 _SKEW_LIMIT = 7.0  # degrees; feeders skew less, and beyond it page segmentation fails anyway
 _SKEW_IGNORED = 0.3  # degrees that Tesseract reads without loss
+# Share of lone pixels: 1e-6 on clean scans, 7e-4 on small print at 72 dpi; 3 % of salt and
+# pepper make 0.012.
+_SPECKS = 0.003
+_SPECK_STEP = 60  # grey levels from its surroundings that make a pixel a speck
+_GRAIN = 18.0  # sigma in grey levels; 25 reads without loss, 50 with 7 % errors
+_SIGMA_OF_STEP = 1.05  # sigma over the median step between two noisy pixels
+# Share of pixel pairs that change between dark and light: 0.078 on the densest of 170 pages of
+# print, 0.1 in a 0.4 million pixel thumbnail of one, 0.14 in stripes, 0.5 in halftone.
+_BUSY, _BUSY_SIZE = 0.12, 600_000
+# Percent of the pixels that may be darker than black: one line of print has 0.1 % of the page.
+_DARKEST = 0.03
+_MAX_GAIN = 6.0  # of contrast; print fainter than 42 grey levels isn't told from the paper's grain
 _PAPER_BLUR = 24  # pixels; wider than a letter's strokes at 200 dpi, so that print is no paper
 
 
@@ -20,15 +32,66 @@ def upright(grey: Grey, degrees: int) -> Grey:
 
 def dark_on_light(grey: Grey) -> Grey:
     """Return `grey`, inverted when most of it is dark, stretched to the full range."""
-    low, middle, high = np.percentile(grey[::4, ::4], (0.5, 50, 99.5))
+    low, middle, high = np.percentile(grey[::2, ::2], (_DARKEST, 50, 100 - _DARKEST))
     if high - low < 8:
         return grey  # one flat tone: stretching would only amplify noise
     if middle < (low + high) / 2 and middle < 128:
         grey, low, high = 255 - grey, 255 - high, 255 - low
     if low < 16 and high > 239:
         return grey
-    scaled = (grey.astype(np.float32) - low) * (255.0 / (high - low))
+    scaled = (grey.astype(np.float32) - high) * min(255.0 / (high - low), _MAX_GAIN) + 255
     return np.clip(scaled, 0, 255).astype(np.uint8)
+
+
+def clean(grey: Grey) -> tuple[Grey, str | None]:
+    """Return `grey` without specks and grain, and what was taken away, if anything.
+
+    Measured first, since filters cost thin strokes: on clean scans nothing is done.
+    """
+    sample = grey[grey.shape[0] // 4 : grey.shape[0] // 4 * 3]
+    if sample.shape[0] < 8 or sample.shape[1] < 8:
+        return grey, None
+    image = Image.fromarray(grey)
+    if _grain(sample) > _GRAIN:
+        return np.asarray(image.filter(ImageFilter.GaussianBlur(1.0))), "smoothed"
+    if _speck_share(sample) > _SPECKS:
+        middle = np.asarray(image.filter(ImageFilter.MedianFilter(3)))
+        off = np.abs(grey.astype(np.int16) - middle) > _SPECK_STEP
+        return np.where(off, middle, grey), "despeckled"
+    return grey, None
+
+
+def busy(grey: Grey) -> bool:
+    """True when `grey` changes between dark and light too often for print (halftone, texture).
+
+    Reading such a picture takes minutes and yields nothing.
+    """
+    if grey.size < _BUSY_SIZE:
+        return False
+    dark = grey < 128
+    across = float((dark[:, 1:] != dark[:, :-1]).mean())
+    down = float((dark[1:] != dark[:-1]).mean())
+    return max(across, down) > _BUSY
+
+
+def _speck_share(grey: Grey) -> float:
+    """Return the share of dark pixels with no dark neighbour, of light ones with no light."""
+    dark = (grey < 128).astype(np.uint8)
+    around = sum(
+        dark[1 + i : dark.shape[0] - 1 + i, 1 + j : dark.shape[1] - 1 + j]
+        for i in (-1, 0, 1)
+        for j in (-1, 0, 1)
+    )
+    centre = dark[1:-1, 1:-1]
+    alone = ((centre == 1) & (around == 1)) | ((centre == 0) & (around == 8))
+    return float(alone.mean())
+
+
+def _grain(grey: Grey) -> float:
+    """Return the grey levels by which the paper varies from pixel to pixel (a robust sigma)."""
+    values = grey.astype(np.int16)
+    across = np.abs(values[:, 1:] - values[:, :-1])
+    return float(np.median(across[::2, ::2])) * _SIGMA_OF_STEP
 
 
 def flatten_paper(grey: Grey) -> Grey:
@@ -50,6 +113,24 @@ def scaled(grey: Grey, factor: float) -> Grey:
     rows, cols = grey.shape
     size = (max(1, round(cols * factor)), max(1, round(rows * factor)))
     return np.asarray(Image.fromarray(grey).resize(size, Image.Resampling.BICUBIC))
+
+
+def densest_band(grey: Grey, height: int) -> tuple[int, int]:
+    """Return the rows (first, end) of the band of `height` pixels that looks most like print.
+
+    Print changes between dark and light most often along a row; a rule or a solid area doesn't.
+    """
+    rows = grey.shape[0]
+    if rows <= height:
+        return 0, rows
+    dark = grey[::2, ::2] < 128
+    changes = (dark[:, 1:] != dark[:, :-1]).sum(axis=1)
+    # Capped, so that a few rows of halftone don't outweigh lines of print.
+    changes = np.minimum(changes, np.percentile(changes, 90))
+    sums = np.cumsum(np.concatenate([[0], changes]))
+    span = height // 2
+    top = int(np.argmax(sums[span:] - sums[:-span])) * 2
+    return top, min(rows, top + height)
 
 
 def skew(grey: Grey) -> float:

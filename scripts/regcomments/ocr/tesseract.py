@@ -8,10 +8,10 @@ import os
 import re
 import sysconfig
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +23,18 @@ from regcomments.ocr.engines import (
     PageSource,
     settings_digest,
 )
+from regcomments.ocr.judge import TEXTURE_INK
 from regcomments.ocr.source import PageError, ink_from
+from regcomments.ocr.tabulate import TableText, Word, find_tables
 
-METHOD = 1  # to be raised with every change that can alter the text of a page
+METHOD = 2  # to be raised with every change that can alter the text of a page
 _BELIEVED_LINE = 45.0  # mean confidence; print has 80 and more, texture and other scripts 15 to 40
+_TRUSTED_LINE = 70.0
 _BELIEVED_WORD = 15.0  # below, a word in a good line is a speck or a rule
 # Of a page. Cyrillic and handwriting read as English had 64 to 72, a poor scan in Polish 82.
 _BELIEVED_PAGE = 75.0
+# Of all words, noise included: other scripts read as Latin have 18 to 43, a chart 50 and more.
+_OTHER_SCRIPT = 45.0
 _SURE_LINE, _SURE_WORD = 85.0, 70.0  # what goes in of a page that can't be read as a whole
 _READ_SHARE = 0.35  # of the letters seen; fewer believed ones leave the page in part unread
 _WRITING = 24  # letters seen or guessed at; less may be a logo or texture
@@ -97,28 +102,22 @@ class TesseractEngine:
         return self.settings.languages.split("+")
 
 
-@dataclass(frozen=True)
-class _Word:
-    text: str
-    confidence: float
-    line: int
-    paragraph: int
-
-
 def page_result(number: int, answer: Mapping[str, Any], seconds: float = 0.0) -> PageResult:
     """Return the result that the words in `answer` (recognise.read_page) stand for."""
     ink = ink_from(answer["ink"])
-    words = [_Word(*item) for item in answer["words"]]
+    words = [Word(*item) for item in answer["words"]]
+    rules, (width, height) = answer["rules"], answer["size"]
     flags = tuple(answer["flags"])
     kept = list(_believed(words))
-    text = compose(kept)
+    text = compose(kept, find_tables(kept, rules, width, height))
     letters = sum(len(word.text) for word in kept)
     confidence = _confidence(kept)
     outcome, error = _verdict(letters, confidence, _confidence(words), len(words), ink)
     if outcome == Outcome.NOTHING:
         text = ""
     elif outcome == Outcome.UNREADABLE:
-        text = compose(_believed(words, _SURE_LINE, _SURE_WORD))
+        sure = _believed(words, _SURE_LINE, _SURE_WORD)
+        text = compose(sure) if _confidence(words) >= _OTHER_SCRIPT else ""
     return PageResult(
         number,
         outcome,
@@ -131,24 +130,49 @@ def page_result(number: int, answer: Mapping[str, Any], seconds: float = 0.0) ->
     )
 
 
-def compose(words: Iterable[_Word]) -> str:
-    """Return the words as lines, and paragraphs parted by an empty line."""
-    paragraphs = []
-    for _, group in groupby(words, key=lambda word: word.paragraph):
-        lines = groupby(group, key=lambda word: word.line)
-        paragraphs.append("\n".join(" ".join(w.text for w in line) for _, line in lines))
+def compose(words: Iterable[Word], tables: Sequence[TableText] = ()) -> str:
+    """Return the words as lines, and paragraphs parted by an empty line.
+
+    A table stands, as pipe rows, where the first of its words stood.
+    """
+    table_of = {index: table for table in tables for index in table.words}
+    paragraphs: list[str] = []
+    written: list[TableText] = []
+    numbered = enumerate(words)
+    for (_, table), group in groupby(
+        numbered, key=lambda item: (item[1].paragraph, table_of.get(item[0]))
+    ):
+        if table is not None:
+            if table not in written:
+                written.append(table)
+                paragraphs.append(table.markdown)
+            continue
+        lines = groupby((word for _, word in group), key=lambda word: word.line)
+        paragraphs.append("\n".join(_line_text([w.text for w in line]) for _, line in lines))
     return "\n\n".join(paragraphs)
 
 
+def _line_text(words: list[str]) -> str:
+    """Return one line; a stroke before a word in lower case is the pronoun that it looks like."""
+    for index, (word, following) in enumerate(pairwise([*words, ""])):
+        if word == "|" and words.count("|") == 1 and following[:1].islower():
+            words[index] = "I"
+    return " ".join(words)
+
+
 def _believed(
-    words: Iterable[_Word], line_from: float = _BELIEVED_LINE, word_from: float = _BELIEVED_WORD
-) -> Iterator[_Word]:
+    words: Iterable[Word], line_from: float = _BELIEVED_LINE, word_from: float = _BELIEVED_WORD
+) -> Iterator[Word]:
     """Yield the words of lines that are more than noise."""
     for _, group in groupby(words, key=lambda word: word.line):
         line = list(group)
         if _confidence(line) < line_from or not any(map(_has_letters, line)):
             continue
-        yield from (word for word in line if word.confidence >= word_from)
+        # In a line that reads well a doubtful word is a word: a gap would be worse than an error.
+        trusted = _confidence(line) >= _TRUSTED_LINE
+        for word in line:
+            if word.confidence >= word_from or (trusted and _has_letters(word)):
+                yield word
 
 
 def _verdict(
@@ -157,19 +181,20 @@ def _verdict(
     missed = ink.letters >= _WRITING and letters < _READ_SHARE * ink.letters
     if letters and confidence >= _BELIEVED_PAGE and not missed:
         return Outcome.TEXT, None
-    if ink.letters < _WRITING and (letters < _WRITING or confidence < _BELIEVED_PAGE):
+    no_lines = ink.letters < _WRITING or ink.share > TEXTURE_INK
+    if no_lines and (letters < _WRITING or confidence < _BELIEVED_PAGE):
         # Neither a line of writing is seen nor could words be made out: a logo, a photograph.
         return Outcome.NOTHING, None
     error = f"writing that this engine can't read (confidence {all_confidence / 100:.2f})"
     return Outcome.UNREADABLE, error
 
 
-def _confidence(words: list[_Word]) -> float:
+def _confidence(words: list[Word]) -> float:
     chars = sum(len(word.text) for word in words)
     return sum(len(word.text) * word.confidence for word in words) / max(1, chars)
 
 
-def _has_letters(word: _Word) -> bool:
+def _has_letters(word: Word) -> bool:
     return any(char.isalnum() for char in word.text)
 
 

@@ -1,0 +1,176 @@
+"""Pages out of every kind of queued file, through the bounded process."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from hashlib import sha256
+
+import numpy as np
+import pymupdf
+import pytest
+from docx import Document as new_docx
+from docx.shared import Inches
+from PIL import Image, ImageOps
+from regcomments.ocr import raster
+from regcomments.ocr.ink import measure, small
+from regcomments.ocr.source import FileSource, PageError, PageProcess
+
+from tests.ocr_fakes import LETTER, picture, scan_pdf, text_pdf
+
+
+@pytest.fixture(scope="module")
+def process():
+    with PageProcess() as started:
+        yield started
+
+
+def source(process, path, inside="", data=None):
+    digest = sha256(data if data is not None else path.read_bytes()).hexdigest()
+    name = f"{path.name}/{inside}" if inside else path.name
+    return FileSource(process, path, inside, name, digest, (1,))
+
+
+def image_of(page: bytes) -> Image.Image:
+    return Image.open(io.BytesIO(page))
+
+
+def png(image: Image.Image, kind: str = "PNG", **options) -> bytes:
+    out = io.BytesIO()
+    image.save(out, kind, **options)
+    return out.getvalue()
+
+
+LETTER_PAGE = picture(text_pdf([LETTER]), dpi=100)
+
+
+def test_pdf_pages_at_the_dpi_asked_for(process, tmp_path):
+    path = tmp_path / "a.pdf"
+    path.write_bytes(text_pdf([["one"], LETTER]))
+    file = source(process, path)
+    assert image_of(file.image(2, 100)).size == (850, 1100)
+    assert image_of(file.image(2, 200)).mode == "L"
+    assert file.ink(2).lines == len(LETTER)
+    assert sum(file.ink(2).strips[:2]) > 200 > sum(file.ink(2).strips[2:])
+
+
+def test_a_page_of_its_own(process, tmp_path):
+    path = tmp_path / "a.pdf"
+    path.write_bytes(text_pdf([["one"], ["two"]]))
+    single = source(process, path).pdf(2)
+    with pymupdf.open(stream=single) as document:
+        assert (document.page_count, document[0].get_text().strip()) == (1, "two")
+    assert source(process, path).pdf(2) == single
+
+
+def test_turned_and_locked_pages(process, tmp_path):
+    path = tmp_path / "a.pdf"
+    with pymupdf.open(stream=text_pdf([LETTER])) as document:
+        document[0].set_rotation(90)
+        document.save(path, encryption=pymupdf.PDF_ENCRYPT_AES_256, owner_pw="o", user_pw="")
+    file = source(process, path)
+    assert image_of(file.image(1, 100)).size == (1100, 850)
+    assert file.ink(1).sideways
+    with pymupdf.open(stream=file.pdf(1)) as document:
+        assert document[0].rotation == 90 and not document.is_encrypted
+
+
+def test_a_poster_is_scaled_down(process, tmp_path):
+    path = tmp_path / "a.pdf"
+    with pymupdf.open() as document:
+        document.new_page(width=14000, height=14000).insert_text((72, 720), "BIG", fontsize=300)
+        document.save(path)
+    side = image_of(source(process, path).image(1, 300)).width
+    assert side * side <= raster.MAX_PIXELS * 1.01
+
+
+def test_frames_of_a_tif(process, tmp_path):
+    path = tmp_path / "a.tif"
+    frames = [Image.new("1", (600, 400), 1), LETTER_PAGE.convert("1")]
+    path.write_bytes(png(frames[0], "TIFF", save_all=True, append_images=frames[1:],
+                         compression="group4"))  # fmt: skip
+    file = source(process, path)
+    assert image_of(file.image(1, 200)).size == (600, 400)
+    assert image_of(file.image(2, 200)).size == LETTER_PAGE.size
+    with pymupdf.open(stream=file.pdf(2)) as document:
+        assert document.page_count == 1 and document[0].rect.width == 612
+
+
+@pytest.mark.parametrize(
+    ("mode", "paper"), [("RGBA", 255), ("LA", 255), ("P", 255), ("CMYK", 255), ("I;16", 255)]
+)
+def test_pictures_of_any_mode_are_dark_on_white(tmp_path, mode, paper):
+    path = tmp_path / "a.img"
+    if mode == "I;16":
+        wide = np.asarray(LETTER_PAGE).astype(np.uint16) * 257
+        path.write_bytes(png(Image.fromarray(wide)))
+    elif mode in ("RGBA", "LA"):
+        ink = Image.merge("LA", (Image.new("L", LETTER_PAGE.size, 0), ImageOps.invert(LETTER_PAGE)))
+        path.write_bytes(png(ink.convert(mode)))
+    else:
+        path.write_bytes(png(LETTER_PAGE.convert("RGB").convert(mode), "TIFF"))
+    pages = raster.open_pages(path, "", sha256(path.read_bytes()).hexdigest(), tmp_path)
+    grey, dpi = pages.grey(1, 200)
+    assert dpi == 0 and int(np.median(grey)) == paper
+    assert measure(small(grey, 100)).lines == len(LETTER)
+
+
+def test_a_photograph_taken_sideways_is_turned_by_its_exif(process, tmp_path):
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    path = tmp_path / "a.jpg"
+    path.write_bytes(png(Image.new("L", (400, 300), 200), "JPEG", exif=exif))
+    assert image_of(source(process, path).image(1, 200)).size == (300, 400)
+
+
+def test_pictures_in_a_word_file(process, tmp_path):
+    path = tmp_path / "a.docx"
+    document = new_docx()
+    document.add_paragraph("See below.")
+    document.add_picture(io.BytesIO(png(LETTER_PAGE)), width=Inches(6))
+    document.save(path)
+    assert source(process, path).ink(1).lines == len(LETTER)
+    with pytest.raises(PageError, match="picture"):
+        source(process, path).image(7, 200)
+
+
+def test_documents_inside_archives(process, tmp_path):
+    scan = scan_pdf([LETTER_PAGE], 100)
+    inner = io.BytesIO()
+    with zipfile.ZipFile(inner, "w") as archive:
+        archive.writestr("letters/one.pdf", scan)
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("more/inner.zip", inner.getvalue())
+        archive.writestr("two.pdf", text_pdf([["other"]]))
+    file = source(process, path, "more/inner.zip/letters/one.pdf", scan)
+    assert file.ink(1).lines == len(LETTER)
+    with pytest.raises(PageError, match="no longer there, or has changed"):
+        source(process, path, "two.pdf", scan).ink(1)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "page", "told"),
+    [
+        ("a.pdf", text_pdf([["one"]]), 2, "no page 2"),
+        ("a.pdf", text_pdf([["one"]]), 0, "no page 0"),
+        ("a.pdf", b"%PDF-1.7\n" + b"\xff" * 300, 1, "."),
+        ("a.png", png(LETTER_PAGE)[:60], 1, "."),
+        ("a.png", png(Image.new("L", (3, 3))), 1, "too small"),
+        ("a.tif", b"II*\x00" + b"\xff" * 60, 1, "."),
+        ("a.zip", b"PK\x03\x04" + b"\x00" * 60, 1, "."),
+        ("a.pdf", b"", 1, "."),
+    ],
+)
+def test_what_cant_be_rendered_is_told(process, tmp_path, name, data, page, told):
+    path = tmp_path / name
+    path.write_bytes(data)
+    with pytest.raises(PageError, match=told):
+        source(process, path).image(page, 200)
+
+
+def test_a_picture_bomb_is_refused(process, tmp_path):
+    path = tmp_path / "a.png"
+    path.write_bytes(png(Image.new("1", (15_000, 15_000))))
+    with pytest.raises(PageError, match="pixels"):
+        source(process, path).image(1, 200)
