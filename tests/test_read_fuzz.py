@@ -11,7 +11,8 @@ from regcomments.read import ReadOptions, office, read_attachment
 from regcomments.status import Status
 
 _SAMPLES = samples()
-_ROUNDS = 40
+_ROUNDS = 30
+_MANY_ROUNDS = 300
 _SLOWEST = 10.0  # seconds for one damaged file of a few kilobytes on a busy machine
 _PICTURES = {"a.png", "a.tif", "a.jpg"}
 
@@ -36,9 +37,18 @@ def test_the_whole_file_reads(tmp_path, name):
 
 @pytest.mark.parametrize("name", sorted(_SAMPLES))
 def test_damaged_files_end_in_a_status(tmp_path, name):
-    source = random.Random(name)
+    _read_damaged(tmp_path, name, _ROUNDS, random.Random(name))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(_SAMPLES))
+def test_many_damaged_files_end_in_a_status(tmp_path, name):
+    _read_damaged(tmp_path, name, _MANY_ROUNDS, random.Random(name + "!"))
+
+
+def _read_damaged(tmp_path, name, rounds, source):
     path = tmp_path / name
-    for _ in range(_ROUNDS):
+    for _ in range(rounds):
         path.write_bytes(_damaged(_SAMPLES[name], source))
         start = time.monotonic()
         result = read_attachment(path, ReadOptions(scratch=tmp_path))

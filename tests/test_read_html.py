@@ -114,6 +114,8 @@ def test_a_cell_of_many_words_makes_a_layout():
         ("cp1252", "<meta charset=utf-8>"),
         ("utf-8", "<?xml version='1.0' encoding='utf-8'?>"),
         ("utf-8", "<meta charset=utf-7>"),
+        ("utf-8", "<meta charset=utf-16>"),
+        ("cp1252", "<meta charset=utf-16le>"),
         ("utf-8", "<meta charset=nonsense>"),
     ],
 )

@@ -73,6 +73,8 @@ def decode(data: bytes, label: str | None = None) -> tuple[str, str]:
     if not _HIGH.search(data) and not _is_iso2022(data):
         return data.decode("ascii"), "ascii"
     labelled = charset_of_label(label)
+    if labelled is not None and labelled.startswith(("utf-16", "utf-32")) and b"\0" not in data:
+        labelled = None  # who could read the label knows better (HTML Standard, 13.2.3.3)
     for name in ("utf-8", labelled):
         if name is None or (name == "utf-8" and (_stateful(labelled) or _is_iso2022(data))):
             continue
