@@ -124,7 +124,7 @@ def test_readers_may_raise_anything(tmp_path, monkeypatch, error):
     result = read_attachment(path, ReadOptions())
     assert result.status == Status.FAILED
     assert result.sha256 == hashlib.sha256(b"words").hexdigest()
-    assert result.size == 5
+    assert (result.size, result.kind) == (5, "txt")
 
 
 def test_interrupts_go_through(tmp_path, monkeypatch):

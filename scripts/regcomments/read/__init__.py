@@ -110,7 +110,7 @@ def read_attachment(path: Path, options: ReadOptions) -> Extraction:
             document = options.on_document(document, digest)
         extraction = summarise(document)
     except Exception as error:
-        extraction = failure_of(error)
+        extraction = replace(failure_of(error), kind=_kind_if_told(path))
     return replace(extraction, sha256=digest, size=size)
 
 
@@ -160,6 +160,13 @@ def _read(kind: Kind, path: Path, options: ReadOptions) -> Document:
     if kind in _OFFICE_TOO and _function("office", "program")():
         return _function("office", "read_office")(path, options)
     raise unsupported
+
+
+def _kind_if_told(path: Path) -> str | None:
+    try:
+        return sniff(path).value if path.stat().st_size else None
+    except Exception:  # the file is refused or damaged, and its outcome says so already
+        return None
 
 
 def _parts_of(path: Path) -> Iterator[Part]:
