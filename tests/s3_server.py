@@ -106,6 +106,9 @@ class Proxy:
         finally:
             connection.close()
 
+    def make_bucket(self) -> None:
+        assert self.hand_on(Request("PUT", f"/{BUCKET}", {}, b"")).status == 200
+
     def close(self) -> None:
         self._server.shutdown()
         self._server.server_close()
@@ -113,7 +116,7 @@ class Proxy:
 
 @contextmanager
 def s3_server():
-    """Yield a proxy before an S3 server that has an empty bucket."""
+    """Yield a proxy before an S3 server that has no bucket yet."""
     moto = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     moto.start()
     proxy = Proxy(("127.0.0.1", moto.get_host_and_port()[1]))

@@ -20,6 +20,7 @@ from regcomments.errors import UserError
 from regcomments.ocr import store
 from regcomments.ocr.engines import Outcome, PageResult
 from regcomments.transfer import Fate, pull, push
+from regcomments.transfer_compare import variants
 from regcomments.transfer_s3 import Bucket, TransferError
 
 from tests.ocr_fakes import FaultyEngine
@@ -50,7 +51,7 @@ def s3(server):
     """The proxy, with an empty bucket behind it and no rule."""
     server.rule = server.after = None
     raw = client(server)
-    raw.create_bucket(Bucket=BUCKET)
+    server.make_bucket()
     server.requests.clear()
     yield server
     server.rule = server.after = None
@@ -224,6 +225,75 @@ def test_object_that_appears_after_the_listing(s3, tmp_path, text, fate):
     s3.after = other_host
     assert counts(push(second, bucket(s3))) == {fate: 1}
     assert counts(late[0]) == {"MOVED": 1}
+
+
+def pages(state: Path, word: str, *results: PageResult) -> Path:
+    return store.write(state, digest(word), ENGINE, results, {}, part=False)
+
+
+FAILED_1, FAILED_2 = (PageResult(n, Outcome.FAILED, error="HTTP 500") for n in (1, 2))
+READ_1, READ_2 = (PageResult(n, Outcome.TEXT, f"Page {n}.", 0.9) for n in (1, 2))
+
+
+@pytest.mark.parametrize(
+    "ours, theirs",
+    [((FAILED_1, READ_2), (READ_1, READ_2)), ((READ_1, FAILED_2), (FAILED_1, READ_2))],
+    ids=["one", "each"],
+)
+def test_page_that_failed_on_one_host_and_was_read_on_another_reaches_both(
+    s3, tmp_path, ours, theirs
+):
+    first, second = state_of(tmp_path / "first"), state_of(tmp_path / "second")
+    pages(first, "one", *ours)
+    pages(second, "one", *theirs)
+    push(first, bucket(s3))
+    assert counts(push(second, bucket(s3))) == {"MOVED": 1}
+    for state in (first, second, first, second):
+        assert pull(state, bucket(s3)).exit_code == 0
+        assert push(state, bucket(s3)).exit_code == 0
+        found = store.lookup(state, digest("one"))
+        assert [found.pages[n].result.outcome for n in (1, 2)] == [Outcome.TEXT] * 2
+    before = tree(first), tree(second)
+    for state in (first, second):
+        assert set(counts(pull(state, bucket(s3)))) == {"THERE"}
+        assert set(counts(push(state, bucket(s3)))) == {"THERE"}
+    assert (tree(first), tree(second)) == before
+
+
+def test_worse_result_changes_nothing_and_is_no_conflict(s3, tmp_path):
+    first, second = state_of(tmp_path / "first"), state_of(tmp_path / "second")
+    pages(first, "one", READ_1)
+    pages(second, "one", FAILED_1)
+    push(first, bucket(s3))
+    assert counts(push(second, bucket(s3))) == {"THERE": 1}
+    assert counts(push(second, bucket(s3))) == {"THERE": 1}
+    assert counts(pull(first, bucket(s3))) == {"THERE": 1}
+    assert len(tree(first)) == 1
+
+
+def test_two_failures_with_different_words_are_no_conflict(s3, tmp_path):
+    first, second = state_of(tmp_path / "first"), state_of(tmp_path / "second")
+    pages(first, "one", FAILED_1)
+    pages(second, "one", replace(FAILED_1, error="HTTP 429"))
+    push(first, bucket(s3))
+    assert counts(push(second, bucket(s3))) == {"THERE": 1}
+    assert counts(pull(second, bucket(s3))) == {"THERE": 1}
+
+
+def test_damaged_file_here_gets_the_good_one_beside_it(s3, tmp_path):
+    first, second = state_of(tmp_path / "first", "one"), state_of(tmp_path / "second", "one")
+    push(first, bucket(s3))
+    (path,) = store.stored_files(second, digest("one"))
+    path.write_bytes(b"{")
+    assert counts(pull(second, bucket(s3))) == {"MOVED": 1}
+    assert store.lookup(second, digest("one")).pages[1].result.markdown == "The text of one."
+
+
+def test_names_of_further_results():
+    name = f"{digest('one')}.marker-0123456789ab"
+    assert next(variants(f"{name}.json")) == f"{name}.a2.json"
+    assert next(variants(f"{name}.p0001-0025.a9.json")) == f"{name}.p0001-0025.a10.json"
+    assert all(store.is_name(other) for other in variants(f"{name}.p0001-0025.json"))
 
 
 def test_write_that_races_is_tried_again(s3, tmp_path):

@@ -1,8 +1,9 @@
 """`regcomments push` and `pull`: OCR results to and from an S3-compatible store.
 
-Both only add. A file that is there already is left; other bytes under its name are a conflict,
-which is reported and, when pulling, kept aside. Every file is checked before it is sent and after
-it has arrived, and a second run does what the first left undone.
+Both only add. A file that is there already is left. Other bytes under its name go beside it when
+they have pages that it lacks; pages that were read differently are a conflict, which is reported
+and, when pulling, kept aside. Every file is checked before it is sent and after it has arrived, and
+a second run does what the first left undone.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from regcomments import transfer_files as files
 from regcomments.errors import UserError
 from regcomments.ocr.store import StoreError, parse
 from regcomments.shard import duration
+from regcomments.transfer_compare import MAX_VARIANTS, Worth, variants, worth
 from regcomments.transfer_s3 import Bucket, DamagedError, ObjectError, Stored, TransferError
 
 DEFAULT_JOBS = 8  # transfers at once; more don't help with a store on the same network
@@ -36,7 +38,7 @@ class Fate(StrEnum):
 
     MOVED = "moved"
     THERE = "were there already"
-    CONFLICT = "conflicts: other bytes under the same name; nothing was replaced"
+    CONFLICT = "conflicts: pages read differently; nothing was replaced"
     DAMAGED = "damaged and not moved"
     FAILED = "failed; the same command tries them again"
     STRANGER = "names that aren't of the store were left alone"
@@ -116,9 +118,9 @@ def push(
         parse(name, data)
         if name not in remote and bucket.put_new(name, data):
             return Outcome(Fate.MOVED, len(data))
-        if _is_same(remote.get(name), data) or bucket.get(name) == data:
+        if _is_same(remote.get(name), data):
             return Outcome(Fate.THERE)
-        return Outcome(Fate.CONFLICT, about=f"{name}: the bucket has another result")
+        return _send_beside(bucket, name, data, bucket.get(name))
 
     report = Report("push", len(local.names))
     for stranger in local.strangers:
@@ -132,7 +134,7 @@ def pull(
 ) -> Report:
     """Fetch the results that the state folder lacks; return what became of each.
 
-    What differs from the file of the same name here is kept in `_ocr/_conflicts`.
+    A page that is read differently here is a conflict: the bucket's is kept in `_ocr/_conflicts`.
     Raises TransferError, UserError, OSError.
     """
     files.list_files(state)  # refuses a store that isn't a plain folder
@@ -153,13 +155,44 @@ def pull(
         parse(item.name, data)
         if here is None and files.add(state, item.name, data):
             return Outcome(Fate.MOVED, len(data))
-        if files.read(state, item.name) == data:
-            return Outcome(Fate.THERE)
-        kept = files.keep_aside(state, item.name, data).relative_to(state)
-        return Outcome(Fate.CONFLICT, about=f"{item.name}: the bucket's result is kept in {kept}")
+        here = files.read(state, item.name) or b""
+        return Outcome(Fate.THERE) if here == data else _add_beside(state, item.name, here, data)
 
     _run_all(wanted, fetch, report, jobs, say)
     return report
+
+
+def _send_beside(bucket: Bucket, name: str, data: bytes, theirs: bytes) -> Outcome:
+    """Send a result whose name is taken, when it has pages that the bucket's lacks."""
+    if theirs == data:
+        return Outcome(Fate.THERE)
+    match worth(name, theirs, data):
+        case Worth.NOTHING:
+            return Outcome(Fate.THERE)
+        case Worth.RIVAL:
+            return Outcome(Fate.CONFLICT, about=f"{name}: the bucket has another result")
+    for other in variants(name):
+        if bucket.put_new(other, data):
+            return Outcome(Fate.MOVED, len(data))
+        if bucket.get(other) == data:
+            return Outcome(Fate.THERE)
+    return Outcome(Fate.FAILED, about=f"{name}: {MAX_VARIANTS} other results are in the bucket")
+
+
+def _add_beside(state: Path, name: str, here: bytes, data: bytes) -> Outcome:
+    """Add a result whose name is taken, when it has pages that the one here lacks."""
+    match worth(name, here, data):
+        case Worth.NOTHING:
+            return Outcome(Fate.THERE)
+        case Worth.RIVAL:
+            kept = files.keep_aside(state, name, data).relative_to(state)
+            return Outcome(Fate.CONFLICT, about=f"{name}: the bucket's result is kept in {kept}")
+    for other in variants(name):
+        if files.add(state, other, data):
+            return Outcome(Fate.MOVED, len(data))
+        if files.read(state, other) == data:
+            return Outcome(Fate.THERE)
+    return Outcome(Fate.FAILED, about=f"{name}: {MAX_VARIANTS} other results are here")
 
 
 def _is_same(item: Stored | None, data: bytes) -> bool:
