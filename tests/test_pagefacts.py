@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import io
-import time
-from collections.abc import Callable
 
 import numpy as np
 import pymupdf
@@ -224,28 +222,3 @@ def test_transparent_picture_lies_on_white() -> None:
     facts = measure_picture(files.png(clear))
     assert facts is not None
     assert facts.letters > 250
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("drawn", [(), (files.logo(),)])
-def test_cost_beside_text_extraction(drawn: tuple[files.Draw, ...]) -> None:
-    """Measuring an ordinary page costs less than a third of extracting its text.
-
-    It is 0.1 to 0.25 here; the bound leaves room for a busy machine.
-    """
-    page = files.page_of(files.letter(files.LINES * 4, top=40), *drawn)
-    text = page.get_text()
-    seen: dict[int, float] = {}
-    measure(page, text, None, seen)
-    ratios = []
-    for _ in range(5):
-        extract = cpu(lambda: page.get_text())
-        ratios.append(cpu(lambda: measure(page, text, None, seen)) / extract)
-    assert min(ratios) < 0.5
-
-
-def cpu(run: Callable[[], object]) -> float:
-    start = time.process_time()
-    for _ in range(40):
-        run()
-    return time.process_time() - start

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Mapping, MutableMapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -94,7 +94,7 @@ class PageFacts:
 
     def to_dict(self) -> dict[str, Scalar]:
         """Return the facts as a flat dict, ready for a table row or JSON."""
-        return asdict(self)
+        return dict(vars(self))
 
     @classmethod
     def from_dict(cls, row: Mapping[str, Scalar | None]) -> PageFacts:
@@ -122,7 +122,7 @@ def measure(
         width=round(page.rect.width, 2),
         height=round(page.rect.height, 2),
         rotation=page.rotation,
-        **asdict(sanity),
+        **vars(sanity),
         marks=_marks(text),
     )
     seen = {} if seen is None else seen
