@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -52,6 +53,17 @@ class Settings:
         if "max_mb" in self.read:
             chosen["max_bytes"] = self.read["max_mb"] * 1_000_000
         return ReadOptions(**chosen, pdf_tables=self.pdf_tables)
+
+    def host_here(self, node: str | None = None) -> Mapping[str, Any]:
+        """Return the facts of the GPU host that reads pages.
+
+        That is the profile's host; without one the Slurm node `node` (default: where this process
+        runs) when config/hosts has a file of its name; else nothing.
+        """
+        if self.host:
+            return self.host
+        node = node or os.environ.get("SLURMD_NODENAME")
+        return next((facts for facts in self.hosts if facts["name"] == node), {})
 
     def to_json(self) -> str:
         """Return the settings on one line, keys sorted."""

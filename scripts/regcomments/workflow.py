@@ -238,18 +238,18 @@ def host_facts(
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return the facts of the GPU host that the profile names, and those of all hosts.
 
-    Without a host both are empty. Raises UserError when there is no such host file.
+    Without a host the first is empty. Raises UserError when there is no such host file.
     """
-    name = config.get("host")
-    if not name:
-        return {}, []
     import yaml
 
+    name = config.get("host")
     folder = basedir / "config" / "hosts"
     facts = {
         path.stem: {"name": path.stem, **yaml.safe_load(path.read_text("utf-8"))}
         for path in sorted(folder.glob("*.yaml"))
     }
+    if not name:
+        return {}, list(facts.values())
     if name not in facts:
         raise UserError(f"host: there is no {name}.yaml in config/hosts; known: {', '.join(facts)}")
     return facts[name], list(facts.values())

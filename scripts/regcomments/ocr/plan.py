@@ -135,7 +135,7 @@ def job_names(queue_path: Path) -> list[str]:
 
 def read_job(settings: Settings, rows: Path, say: Callable[[str], None]) -> ShardReport:
     """Read the pages of one job. Raises UserError, OSError."""
-    engine = make({"ocr": settings.ocr, "host": settings.host})
+    engine = make({"ocr": settings.ocr, "host": settings.host_here()})
     limits = (
         PageLimits(seconds=settings.ocr["page_seconds"])
         if "page_seconds" in settings.ocr
