@@ -307,3 +307,37 @@ def test_boxes_of_damaged_files_are_left_out(bad):
         (Ruling(bad, 0, bad, 700), Ruling(0, bad, 600, bad)),
     )
     assert reconstruct_tables([spoilt], BASE) == reconstruct_tables([page], BASE)
+
+
+def test_rows_of_short_words_close_below_each_other_stay_rows():
+    rows = [["Hello", "Goodbye", "World"], ["1", "Abc", "Foo"], ["2", "Bar", "Baz"]]
+    rows += [["3", "Quux", "Argh"], ["4", "Chonk", "Bonk"]]
+    items = []
+    for r, row in enumerate(rows):
+        y = 100 + 12.5 * r + (8 if r else 0)  # only the heading stands off
+        items += [
+            TextItem(72 + 80 * c, y, 72 + 80 * c + 6 * len(t), y + 12, t) for c, t in enumerate(row)
+        ]
+    (table,) = reconstruct_tables([PageItems(1, 612, 792, tuple(items))], BASE)
+    assert table.grid() == rows
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_sparse_text_in_groups_is_not_joined(seed):
+    """Rows of words and figures close below each other, with white after every fourth."""
+    rng = random.Random(seed)
+    words = ("Clinic", "Rural", "Share", "Median", "Notice", "Region", "Weight", "Claim")
+    rows = [["Group", "Kind", "Place", "Paid"]]
+    for _ in range(11):
+        label = " ".join(rng.sample(words, rng.randint(1, 3))).capitalize()
+        kind = rng.choice(words) if rng.random() < 0.7 else ""
+        place = rng.choice(words) if rng.random() < 0.7 else ""
+        rows.append([label, kind, place, f"{rng.uniform(1, 900):.1f}"])
+    items, y = [], 100.0
+    for r, row in enumerate(rows):
+        for x, text in zip((72, 190, 260, 330), row, strict=True):
+            if text:
+                items.append(TextItem(x, y, x + 5 * len(text), y + 12, text))
+        y += 12.5 + (8 if r % 4 == 0 else 0)
+    (table,) = reconstruct_tables([PageItems(1, 612, 792, tuple(items))], BASE)
+    assert table.grid() == rows

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from regcomments.tables.columns import Span
 from regcomments.tables.lattice import Segment
-from regcomments.tables.rows import Row, add_cell, figure_columns, figures, full_rule
+from regcomments.tables.rows import Row, add_cell, begins_anew, figure_columns, figures, full_rule
 from regcomments.tables.tolerances import DEFAULT, Tolerances
 
 
@@ -66,12 +66,17 @@ def white_cuts(rows: Sequence[Row], tol: Tolerances = DEFAULT) -> list[bool]:
 
 
 def _agree(bands: Sequence[Sequence[Row]], rows: Sequence[Row], columns: Sequence[Span]) -> bool:
-    figured = figure_columns(rows, lenient=True)
+    figured = figure_columns(rows, lenient=True) | {0}
     doubled = fits = breaks = 0
     for band in bands:
         seen: set[int] = set()
         last: dict[int, Row] = {}
-        twice = False
+        # Two lines with a text in every column are two rows, and so are two with a label that
+        # begins anew and something beside it.
+        twice = (
+            sum(len(row.columns()) == len(columns) for row in band) > 1
+            or sum(begins_anew(row) for row in band) > 1
+        )
         for row in band:
             for (a, b), words in row.cells.items():
                 if a != b:

@@ -12,6 +12,7 @@ from regcomments.tables.lines import Line
 from regcomments.tables.rows import (
     Key,
     Row,
+    begins_anew,
     between,
     figure_columns,
     full_rule,
@@ -56,6 +57,8 @@ def heading_lines(rows: Sequence[Row], columns: Sequence[Span], rules: Sequence[
             return k
     if first_data is None:
         return 1
+    if len(rows) > 1 and len(rows[0].columns()) == len(columns) and begins_anew(rows[1]):
+        return min(1, first_data)
     # A single text in the first column right above the figures is a section of the body.
     while first_data > 1 and rows[first_data - 1].columns() == {0}:
         first_data -= 1

@@ -110,6 +110,12 @@ def _aligned(words: Sequence[TextItem], column: Span, slack: float) -> bool:
     return min(map(abs, off)) <= slack
 
 
+def begins_anew(row: Row) -> bool:
+    """Tell whether a row has a label with a capital and something beside it."""
+    label = next((ws for (a, _), ws in row.cells.items() if a == 0), None)
+    return label is not None and len(row.cells) > 1 and min(label).text[:1].isupper()
+
+
 def figure_columns(rows: Sequence[Row], lenient: bool = False) -> set[int]:
     """Return the columns beside the first that hold figures for the most part.
 
