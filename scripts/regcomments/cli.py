@@ -33,8 +33,8 @@ COMMANDS = (
     Command("table", "regcomments.cli_tables:table", "print a table by its address"),
     Command("cell", "regcomments.cli_tables:cell", "print the value of a cell by its address"),
     Command("crop", "regcomments.cli_tables:crop", "cut a cell or table out of its page as PNG"),
-    Command("push", "regcomments.transfer:main_push", "send OCR results to an S3-compatible store"),
-    Command("pull", "regcomments.transfer:main_pull", "fetch OCR results from such a store"),
+    Command("push", "regcomments.transfer_cli:push", "send OCR results to an S3-compatible store"),
+    Command("pull", "regcomments.transfer_cli:pull", "fetch OCR results from such a store"),
 )
 
 

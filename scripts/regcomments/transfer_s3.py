@@ -63,7 +63,7 @@ class Bucket:
         """Connect to nothing yet. Raises TransferError for a URL or profile that can't serve."""
         self._bucket = bucket
         self._prefix = f"{prefix.strip('/')}/" if prefix.strip("/") else ""
-        self._where = f"bucket {bucket}" + (f" at {endpoint}" if endpoint else "")
+        self._where = f"bucket {bucket}"
         _check_endpoint(endpoint)
         try:
             import boto3
@@ -83,10 +83,8 @@ class Bucket:
                 # that were damaged on the way; other checksums aren't known everywhere.
                 request_checksum_calculation="when_required",
                 response_checksum_validation="when_required",
-                s3={
-                    "payload_signing_enabled": True,
-                    "addressing_style": "path" if endpoint else "auto",
-                },
+                # Stores other than AWS rarely have a host name for each bucket.
+                s3={"payload_signing_enabled": True, "addressing_style": "path"},
             )
             self._client = session.client(
                 "s3",
@@ -94,6 +92,9 @@ class Bucket:
                 region_name=session.region_name or DEFAULT_REGION,
                 config=config,
             )
+        url = self._client.meta.endpoint_url  # may come from the environment or profile
+        _check_endpoint(url)
+        self._where += f" at {url}"
 
     def probe(self) -> None:
         """Show that the store keeps an object that is there. Raises TransferError when not.
@@ -264,12 +265,12 @@ def _check_endpoint(endpoint: str | None) -> None:
         parts = urlsplit(endpoint)
         port = parts.port
     except ValueError as error:
-        raise TransferError(f"--endpoint {endpoint}: {error}") from error
+        raise TransferError(f"endpoint {endpoint}: {error}") from error
     if parts.scheme not in ("http", "https") or not parts.hostname or port == 0:
-        raise TransferError(f"--endpoint {endpoint}: it is a URL such as http://rustfs:9000")
+        raise TransferError(f"endpoint {endpoint}: it is a URL such as http://rustfs:9000")
     if parts.username or parts.password:
         raise TransferError(
-            "--endpoint holds a password: credentials come from AWS_PROFILE or AWS_ACCESS_KEY_ID "
+            "the endpoint holds a password: credentials come from AWS_PROFILE or AWS_ACCESS_KEY_ID "
             "and AWS_SECRET_ACCESS_KEY only"
         )
 
