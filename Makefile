@@ -7,7 +7,7 @@ JOBS ?= $(shell nproc)
 DEMO_CONFIG := --config state=$(DEMO)/comments bib=$(DEMO)/bib.sqlite
 SNAKEMAKE := $(BIN)/snakemake --quiet host
 
-.PHONY: help setup setup-slurm setup-dev demo test lint format bench profiles lock clean
+.PHONY: help setup setup-slurm setup-dev demo test test-slurm lint format bench profiles lock clean
 
 help: ## list the chores
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 20
@@ -35,6 +35,9 @@ demo: ## extract, OCR and index the sample dockets
 
 test: setup-dev ## run all tests
 	@$(BIN)/python -m pytest -q
+
+test-slurm: setup-dev ## Slurm tests, on three nodes on this machine (Debian's slurm-wlm, munge)
+	@$(BIN)/python -m pytest -q tests/slurm
 
 lint: setup-dev ## ruff, snakefmt, snakemake --lint
 	@$(BIN)/ruff check .

@@ -1,5 +1,6 @@
 """`snakemake --profile slurm` on a cluster of three nodes: spread, lost nodes, every page once."""
 
+import shutil
 from itertools import pairwise
 from pathlib import Path
 
@@ -100,3 +101,15 @@ def assert_ran_twice(cluster, job) -> None:
     assert now.node != job.node
     states = {(node, state) for node, state, *_ in runs(cluster, {job.number})}
     assert states == {(job.node, "NODE_FAIL"), (now.node, "COMPLETED")}
+
+
+def test_job_goes_to_the_card_that_it_asks_for(idle_cluster, scans, monkeypatch):
+    """By feature (`constraint`) and by model; both are given for one run on the command line."""
+    for number in range(1, SCANS):
+        shutil.rmtree(scans.combined(f"{DOCKET}-{number + 1:04d}").parent)
+    before = {job.number for job in idle_cluster.jobs()}
+    wish = "ocr_shard:constraint=vram12", "ocr_shard:gpu_model=rtx3060"
+    with OcrRun(scans, "--set-resources", *wish) as run:
+        assert run.wait() == 0, run.output
+    (job,) = [job for job in idle_cluster.jobs() if job.number not in before]
+    assert job.node == "rack"
