@@ -54,6 +54,13 @@ def test_outcome(text, ink, outcome):
         assert judged.markdown
 
 
+@pytest.mark.parametrize(("lines", "outcome"), [(16, Outcome.TEXT), (60, Outcome.FAILED)])
+def test_a_page_that_repeats_itself_line_for_line_is_no_loop(lines, outcome):
+    text = "\n".join(["This is a sample page for the scanner in room four."] * lines)
+    ink = PageInk(0.05, 16, 700, (200, 200, 200, 100))
+    assert judge(PageResult(1, Outcome.TEXT, text), ink).outcome == outcome
+
+
 def test_only_half_a_page_keeps_its_text():
     half = judge(PageResult(1, Outcome.TEXT, PROSE[: len(PROSE) // 4]), FULL)
     loop = judge(PageResult(1, Outcome.TEXT, LOOP), FULL)

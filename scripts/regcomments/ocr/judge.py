@@ -40,6 +40,8 @@ FIGURES_SHARE = 0.6  # of the letters and digits: from here on it is a table of 
 FIGURES_MIN = 3000  # characters of nothing but figures; a column of zeros is real, this is not
 LINE_SHARE = 0.4  # of the page's characters in one line written again and again
 LINE_REPEATS = 5
+LINES_OFF = 0.15  # of the lines seen, by which a page that truly repeats itself may differ
+LETTERS_LIKE = (0.6, 1.5)  # times the letters seen, likewise
 TAIL_REPEATS = 8  # a phrase this often at the very end, where a model got stuck
 _TAIL_WINDOW = 1600  # characters looked at: six times the longest phrase and some
 _TAIL_MIN = 60  # characters; "ha ha ha" is no loop
@@ -71,7 +73,7 @@ def judge(result: PageResult, ink: PageInk | None = None) -> PageResult:
         flags = (*result.flags, "invented")
         return replace(result, outcome=Outcome.NOTHING, markdown="", flags=flags)
     fault = text_fault(text)
-    if fault is not None:
+    if fault is not None and not (looped(text) and ink is not None and line_for_line(text, ink)):
         return replace(result, outcome=Outcome.FAILED, markdown="", error=fault)
     if ink is not None and invented(plain, ink):
         error = "text for a page on which next to nothing is seen"
@@ -107,6 +109,19 @@ def halved(plain: str, ink: PageInk) -> bool:
 
 def _letters(plain: str) -> int:
     return sum(map(str.isalnum, plain))
+
+
+def line_for_line(text: str, ink: PageInk) -> bool:
+    """True when `text` has the lines and letters that are seen: then the page repeats itself.
+
+    A model that loops goes on to its limit, far beyond the lines of the page.
+    """
+    lines = sum(1 for line in text.split("\n") if line.strip())
+    letters = _letters(plain_text(text))
+    return (
+        abs(lines - ink.lines) <= LINES_OFF * ink.lines
+        and LETTERS_LIKE[0] * ink.letters <= letters <= LETTERS_LIKE[1] * ink.letters
+    )
 
 
 def looped(text: str) -> bool:

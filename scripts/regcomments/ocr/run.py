@@ -120,7 +120,8 @@ def _read_row(
                 progress.show(report)
         finally:
             if results:
-                store.write(state, row.sha256, engine, results, attempts, part=not whole)
+                with _signals_held():
+                    store.write(state, row.sha256, engine, results, attempts, part=not whole)
 
 
 def _read_pages(engine: Engine, source: FileSource, settings: RunSettings) -> Iterator[PageResult]:
@@ -204,6 +205,16 @@ class _Progress:
         )
         done = f"{read + report.already} of {self._total} pages"
         self._show(f"ocr: {done} ({counts or 'none read'}), {rate:.2f} pages/s{eta}")
+
+
+@contextlib.contextmanager
+def _signals_held() -> Iterator[None]:
+    """Within, SIGTERM and SIGINT wait, so that they don't cut a part's writing short."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextlib.contextmanager

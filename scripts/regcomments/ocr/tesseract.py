@@ -185,6 +185,8 @@ def _verdict(
     if no_lines and (letters < _WRITING or confidence < _BELIEVED_PAGE):
         # Neither a line of writing is seen nor could words be made out: a logo, a photograph.
         return Outcome.NOTHING, None
+    if confidence >= _BELIEVED_PAGE:
+        return Outcome.UNREADABLE, f"{letters} letters read where about {ink.letters} are seen"
     error = f"writing that this engine can't read (confidence {all_confidence / 100:.2f})"
     return Outcome.UNREADABLE, error
 
