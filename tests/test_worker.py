@@ -6,7 +6,6 @@ import time
 from pathlib import Path
 
 import pytest
-
 from regcomments.read import worker as worker_module
 from regcomments.read.limits import WorkerLimits
 from regcomments.read.worker import Worker

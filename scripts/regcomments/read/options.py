@@ -20,7 +20,8 @@ class ReadOptions:
     deadline can grow with it. `read_member` reads an embedded document: name inside the file,
     its bytes, and these options one level deeper; None means that members are only named.
     `on_document` may change a document before its status is drawn (OCR results go in there); it
-    gets the SHA-256 of the file's content too. `scratch` is a folder for temporary files; None leaves the choice to `tempfile`.
+    gets the SHA-256 of the file's content too. `scratch` is a folder for temporary files; None
+    leaves the choice to `tempfile`.
     """
 
     max_pages: int = 5000
