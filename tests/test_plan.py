@@ -5,7 +5,6 @@ import time
 from pathlib import Path
 
 import pytest
-
 from regcomments.plan import PlanOptions, make_plan, preview, wanted_comments
 
 

@@ -1,7 +1,6 @@
 """Renditions of one letter and copies of one file go into combined.md once."""
 
 import pytest
-
 from regcomments.records import Extraction
 from regcomments.renditions import compare, find_pairs
 from regcomments.status import Reason, Status
