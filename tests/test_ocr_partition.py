@@ -2,10 +2,19 @@
 
 import random
 import statistics
+from dataclasses import replace
 
 import pytest
 from regcomments.errors import UserError
-from regcomments.ocr.partition import Host, load_hosts, makespan, partition, plan_text, shares
+from regcomments.ocr.partition import (
+    Host,
+    load_hosts,
+    makespan,
+    partition,
+    plan_text,
+    remaining,
+    shares,
+)
 from regcomments.ocr.queue import Row
 
 HOSTS = [Host("rig", 1.0), Host("laptop", 0.62), Host("rack", 0.45)]
@@ -103,6 +112,22 @@ def test_a_host_that_is_away_gets_nothing():
     assert pages_of(parts["rig"]) == pages_of(rows)
     with pytest.raises(UserError, match="no host is active"):
         partition(rows, [Host("rig", 1.0, active=False)])
+
+
+def test_hosts_that_start_late_dont_take_what_others_have():
+    rows = corpus(random.Random(5), 300)
+    early = partition(rows, HOSTS)
+    # The rig has read all of its share before the others draw their plan.
+    read = set(pages_of(early["rig"]))
+    left = [
+        replace(row, pages=tuple(p for p in row.pages if (row.sha256, p) not in read))
+        for row in rows
+    ]
+    late = {name: remaining(part, left) for name, part in partition(rows, HOSTS).items()}
+    assert late["rig"] == ()
+    assert {name: late[name] for name in ("laptop", "rack")} == {
+        name: early[name] for name in ("laptop", "rack")
+    }
 
 
 def test_plan_says_pages_hours_and_the_end():

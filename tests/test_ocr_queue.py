@@ -68,6 +68,14 @@ def test_what_the_store_has(tmp_path, outcome, attempt, queued, counted):
     assert build_queue(heads, tmp_path, other).rows[0].pages == (1, 2)
 
 
+def test_wanted_pages_dont_move_while_hosts_read(tmp_path):
+    heads = heads_of(tmp_path, head("C-1", entry("attachment_1.pdf", (1, 2), A)))
+    before = build_queue(heads, tmp_path, ENGINE).wanted
+    store.write(tmp_path, A, ENGINE, [PageResult(1, Outcome.TEXT, "x")], {}, part=True)
+    after = build_queue(heads, tmp_path, ENGINE)
+    assert after.wanted == before and after.rows != before
+
+
 def test_stored_pages_of_a_twin_are_still_merged(tmp_path):
     store.write(tmp_path, A, ENGINE, [PageResult(1, Outcome.TEXT, "x")], {}, part=False)
     twins = heads_of(
@@ -103,7 +111,7 @@ def test_files_read_back(tmp_path):
     heads = heads_of(tmp_path, head("C-1", entry("attachment_1.pdf", (1, 2), A)))
     queue = build_queue(heads, tmp_path, ENGINE)
     write_queue(tmp_path / "q", queue)
-    assert read_queue(tmp_path / "q") == queue
+    assert read_queue(tmp_path / "q") == replace(queue, wanted=())
     write_rows(tmp_path / "r", rows)
     assert tuple(read_rows(tmp_path / "r")) == rows
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import yaml
@@ -134,6 +134,20 @@ def shares(rows: Iterable[Row], hosts: Sequence[Host]) -> list[Share]:
     """Return `partition` as shares, by host name."""
     by_name = {host.name: host for host in hosts}
     return [Share(by_name[name], part) for name, part in sorted(partition(rows, hosts).items())]
+
+
+def remaining(share: Iterable[Row], rows: Iterable[Row]) -> tuple[Row, ...]:
+    """Return what of `share` is still among `rows`.
+
+    Hosts start at different times: each draws the partition over all wanted pages, which stays
+    the same, and then leaves out those that are read.
+    """
+    left = {row.sha256: set(row.pages) for row in rows}
+    parts = (
+        replace(row, pages=tuple(page for page in row.pages if page in left.get(row.sha256, ())))
+        for row in share
+    )
+    return tuple(part for part in parts if part.pages)
 
 
 def makespan(pages: Mapping[str, int], speeds: Mapping[str, float]) -> float:

@@ -22,7 +22,7 @@ from regcomments.errors import UserError
 from regcomments.index import ATTACHMENTS_PARQUET, rebuild
 from regcomments.index_sql import connect, parquet_source
 from regcomments.ocr.engines import make
-from regcomments.ocr.partition import Host, Share, plan_text, shares
+from regcomments.ocr.partition import Host, Share, plan_text, remaining, shares
 from regcomments.ocr.queue import (
     MAX_ATTEMPTS,
     PAGES_PER_SHARD,
@@ -85,7 +85,11 @@ def plan_ocr(settings: Settings) -> OcrPlan:
     mine, parts, name = queue.rows, (), None
     if settings.host and settings.partition == "share":
         name = settings.host["name"]
-        parts = tuple(shares(queue.rows, [_host(facts) for facts in settings.hosts]))
+        hosts = [_host(facts) for facts in settings.hosts]
+        parts = tuple(
+            replace(part, rows=remaining(part.rows, queue.rows))
+            for part in shares(queue.wanted, hosts)
+        )
         own = [part for part in parts if part.host.name == name]
         if not own:
             raise UserError(

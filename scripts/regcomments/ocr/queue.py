@@ -45,7 +45,9 @@ class Row:
 class Queue:
     """What is to be read and what is to be merged.
 
-    `rows` are files with pages to read, each content once. `comments` are all comments, as
+    `rows` are files with pages to read, each content once; `wanted` are the same before the pages
+    that the store holds were taken out (the ground of partition, which must not move while hosts
+    work; not written to the queue file). `comments` are all comments, as
     (docket, comment), whose combined.md wants pages that are to be read or read already.
     `stored`, `unreadable` and `exhausted` count wanted pages that are not queued: done in the
     store, beyond this engine, or tried as often as allowed. `problems` are entries that can't be
@@ -59,6 +61,7 @@ class Queue:
     unreadable: int = 0
     exhausted: int = 0
     problems: tuple[str, ...] = ()
+    wanted: tuple[Row, ...] = ()
 
     @property
     def pages(self) -> int:
@@ -137,6 +140,7 @@ def _without_stored(
         unreadable,
         exhausted,
         tuple(problems),
+        tuple(wanted.values()),
     )
 
 
@@ -195,7 +199,7 @@ def split_row(row: Row, pages: int) -> list[Row]:
 
 def write_queue(path: Path, queue: Queue) -> None:
     """Write `queue` as JSON lines: the first holds all but the rows, then one row a line."""
-    head = asdict(replace(queue, rows=()))
+    head = asdict(replace(queue, rows=(), wanted=()))
     lines = [head, *map(asdict, queue.rows)]
     text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
     write_atomic(path, text)
@@ -207,6 +211,7 @@ def read_queue(path: Path) -> Queue:
     raw = json.loads(head)
     raw["comments"] = tuple((docket, comment) for docket, comment in raw["comments"])
     raw["problems"] = tuple(raw["problems"])
+    raw["wanted"] = ()
     raw["rows"] = tuple(row_from(line) for line in rows)
     return Queue(**raw)
 
