@@ -50,6 +50,25 @@ def contents(page: pymupdf.Page) -> None:
         page.insert_text((520, 100 + 18 * k), str(3 + 4 * k))
 
 
+def contents_with_spaced_leaders(page: pymupdf.Page) -> None:
+    for k in range(14):
+        page.insert_text((72, 100 + 18 * k), f"Part {k + 1} Rates")
+        for d in range(20):
+            page.insert_text((180 + 15 * d, 100 + 18 * k), ".")
+        page.insert_text((520, 100 + 18 * k), str(3 + 4 * k))
+
+
+def letterhead(page: pymupdf.Page) -> None:
+    page.insert_text((72, 80), "JANE ROE")
+    page.insert_text((220, 80), "VALLEY COURT OF APPEALS")
+    page.insert_text((460, 80), "TELEPHONE")
+    page.insert_text((220, 94), "214 LONG STREET")
+    page.insert_text((460, 94), "215-555-0199")
+    page.insert_text((72, 108), "CLERK")
+    page.insert_text((220, 108), "SPRINGFIELD, PA 19106")
+    page.insert_textbox((72, 180, 540, 560), SENTENCE * 10, fontsize=11)
+
+
 def bullets(page: pymupdf.Page) -> None:
     for k in range(12):
         page.insert_text((72, 80 + 30 * k), "•")
@@ -95,6 +114,8 @@ def header_and_footer(page: pymupdf.Page) -> None:
         three_columns,
         letter,
         contents,
+        contents_with_spaced_leaders,
+        letterhead,
         bullets,
         numbered,
         chart,
@@ -107,3 +128,15 @@ def test_no_table(make):
     with pymupdf.open() as doc:
         make(doc.new_page(width=612, height=792))
         assert grids(doc) == []
+
+
+def test_figures_after_leaders_are_a_table():
+    rows = [["Alabama", "1,234", "56.7"], ["Alaska", "987", "4.3"], ["Arizona", "2,345", "61.0"]]
+    with pymupdf.open() as doc:
+        page = doc.new_page()
+        for r, (name, first, second) in enumerate(rows):
+            y = 100 + 16 * r
+            page.insert_text((72, y), name + " " + ". " * 20)
+            page.insert_text((300, y), first)
+            page.insert_text((380, y), second)
+        assert grids(doc) == [rows]

@@ -10,7 +10,7 @@ from regcomments.tables.draft import Draft
 from regcomments.tables.rows import figures
 from regcomments.tables.tolerances import DEFAULT, Tolerances
 
-_LEADER = re.compile(r"\.{4,}|(?:\. ){4,}|…{2,}|_{5,}")
+_LEADER = re.compile(r"\.{4,}|(?:\. ){3,}[. ]*|…{2,}|_{5,}")
 _SECTION = re.compile(r"(?:\d{1,2}(?:\.\d{1,2})+|[A-Z]\.\d{1,2}|[IVX]{1,5}\.)\s")
 _PAGE = re.compile(r"\d{1,4}|[ivxl]{1,6}")
 
@@ -38,11 +38,13 @@ def is_contents(draft: Draft) -> bool:
     Its leaders show it, or numbered sections beside page numbers that only grow.
     """
     texts = texts_of(draft)
-    if sum(bool(_LEADER.search(t)) for _, _, t in texts) >= 0.3 * draft.n_rows:
-        return True
     columns: dict[int, list[str]] = defaultdict(list)
     for _, col, text in texts:
         columns[col].append(text)
+    if sum(bool(_LEADER.search(t)) for _, _, t in texts) >= 0.3 * draft.n_rows:
+        # Tables of figures have leaders too, but more than the one column that contents have.
+        numeric = [c for c, v in columns.items() if c and 2 * sum(map(figures, v)) >= len(v)]
+        return len(numeric) < 2
     sections = sum(bool(_SECTION.match(t)) for _, _, t in texts)
     if sections < 0.2 * draft.n_rows:
         return False
@@ -72,7 +74,7 @@ def believable(
     if draft.n_cols > 14 and len(texts) < 0.5 * places:
         return False
     # A font without Unicode values leaves signs that stand anywhere.
-    signs = "".join("".join(t.split()) for _, _, t in texts)
+    signs = "".join("".join(_LEADER.sub("", t).split()) for _, _, t in texts)
     if sum(map(str.isalnum, signs)) < 0.6 * len(signs):
         return False
     per_row = Counter(row for row, _, _ in texts)
@@ -97,7 +99,8 @@ def believable(
         return False
     if vouched and len(texts) >= 0.7 * places:
         return True
-    return draft.n_rows >= 3 and draft.n_cols >= 3 and len(texts) >= 0.6 * places
+    # Words only: letterheads are as tabular as a table of three rows.
+    return draft.n_cols >= 3 and len(texts) >= (0.6 if draft.n_rows > 3 else 0.9) * places
 
 
 def _constant(draft: Draft) -> bool:

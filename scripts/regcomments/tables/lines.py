@@ -14,6 +14,7 @@ from regcomments.tables.tolerances import DEFAULT, Tolerances
 FAR = 1e6
 
 _HYPHEN = re.compile(r"[^\W\d_][-\u2010\u00ad]$")
+_LEADERS = re.compile(r"\s*(?:[.·…_]\s?){4,}$")
 _TAIL = re.compile(r"[a-z]{1,3}")
 # Short words that may well stand on the last line of a cell by themselves.
 _SHORT_WORDS = frozenset(
@@ -100,6 +101,10 @@ def pieces_of(
         if runs:
             last = runs[-1][-1]
             limit = tol.glue_h * min(item.y1 - item.y0, last.y1 - last.y0)
+            if _dots(item.text):  # leaders belong to what they lead from …
+                limit = tol.leader_h * (last.y1 - last.y0)
+            elif _dots(last.text):  # … and never to what they lead to
+                limit = 0.0
             cut = any(
                 (last.x0 + last.x1) / 2 < x < (item.x0 + item.x1) / 2
                 and last.x1 - 2 <= x <= item.x0 + 2
@@ -112,6 +117,10 @@ def pieces_of(
         runs.append([item])
         right = item.x1
     return [Piece(hull(run), tuple(run)) for run in runs]
+
+
+def _dots(text: str) -> bool:
+    return not text.strip(".·…_")
 
 
 def lines_of(
@@ -132,11 +141,11 @@ def text_of(
 
     `right` is the right edge of the cell's room in points. A word too long for its column is cut
     anywhere by word processors ("Descriptio" / "n"): such a tail goes back to its word. A line
-    that ends in a hyphen is joined without a space.
+    that ends in a hyphen is joined without a space, and leader dots at the end go.
     """
     items = list(items)
     if len(items) < 2 or _one_line(items, tol):
-        return " ".join(i.text.strip() for i in sorted(items))
+        return _LEADERS.sub("", " ".join(i.text.strip() for i in sorted(items)))
     text, last = "", None
     for row in rows_of(sort_items(items), tol):
         line = " ".join(item.text.strip() for item in row)
@@ -147,7 +156,7 @@ def text_of(
         else:
             text += " " + line
         last = row
-    return text
+    return _LEADERS.sub("", text)
 
 
 def _is_tail(upper: Sequence[TextItem], line: str, right: float | None) -> bool:

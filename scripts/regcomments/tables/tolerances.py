@@ -21,6 +21,8 @@ class Tolerances:
     # Items closer than this are one piece of text: word spaces are about 0.25 heights, 0.5 in
     # justified lines; columns seldom come nearer than 0.7.
     glue_h: float = 0.6
+    # Leader dots follow each other within this.
+    leader_h: float = 2.0
     # Rulings nearer than this are one line drawn twice (double rules, box edge on box edge).
     snap_pt: float = 2.5
     # Segments of one line with a smaller break belong together (dots, dashes, cell by cell).
