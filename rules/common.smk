@@ -88,7 +88,11 @@ def progress(wildcards):
 
 try:
     RUN = run_logic.prepare(
-        config, basedir=Path(workflow.basedir), dryrun=is_dryrun, say=logger.info
+        config,
+        basedir=Path(workflow.basedir),
+        dryrun=is_dryrun,
+        say=logger.info,
+        spawned=workflow.remote_exec,
     )
 except UserError as error:
     stop(error)

@@ -11,6 +11,7 @@ rule tables:
         receipts=table_receipts,
     log:
         "logs/tables/tables.log",
+    localrule: True
     conda:
         "../environment.yml"
     params:

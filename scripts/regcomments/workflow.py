@@ -31,6 +31,9 @@ WORK_FOLDER = ".shards"
 # Old receipts tell what the last runs did; more of them only cost scans.
 KEPT_GENERATIONS = 3
 DEFAULT_BIB = "bib.sqlite"
+# Set for the jobs of a run, on other hosts too: the path of its settings, and Run.progress().
+SETTINGS_VARIABLE = "REGCOMMENTS_RUN_SETTINGS"
+PROGRESS_VARIABLE = "REGCOMMENTS_RUN_PROGRESS"
 
 
 @dataclass
@@ -38,7 +41,8 @@ class Run:
     """One invocation of Snakemake: what its rules interpolate.
 
     Plans are made when a rule asks for its inputs, thus only for targets that need them, once.
-    `dryrun` tells whether this run only previews, `say` prints a line for people.
+    `dryrun` tells whether this run only previews, `say` prints a line for people, `spawned` tells
+    that Snakemake was started by another one to do one of its jobs, as on the nodes of a cluster.
     """
 
     config: Mapping[str, Any]
@@ -48,11 +52,18 @@ class Run:
     settings: Settings
     dryrun: Callable[[], bool]
     say: Callable[[str], None]
+    spawned: bool = False
     started: float = field(default_factory=time.time)
 
     @property
     def settings_file(self) -> str:
-        """Path of the settings as JSON, named by their content."""
+        """Path of the settings as JSON, named by their content.
+
+        A job on another host reads the Snakefile again; it takes the settings with which its run
+        began, although somebody may have edited the configuration since.
+        """
+        if self.spawned and SETTINGS_VARIABLE in os.environ:
+            return os.environ[SETTINGS_VARIABLE]
         digest = hashlib.sha256(self.settings.to_json().encode()).hexdigest()[:12]
         return f"{self.work}/settings-{digest}.json"
 
@@ -103,7 +114,8 @@ class Run:
     def progress(self) -> str:
         """Comments planned and the epoch second of the start, for progress lines."""
         plan = self.__dict__.get("plan")
-        return f"{plan.comments if plan else 0},{self.started:.0f}"
+        here = f"{plan.comments if plan else 0},{self.started:.0f}"
+        return os.environ.get(PROGRESS_VARIABLE, here) if self.spawned else here
 
     def receipts(self) -> list[str]:
         """Receipts of the shards in the plan."""
@@ -141,6 +153,8 @@ class Run:
         """Prepare the work folder: settings for jobs, old receipts swept."""
         Path(self.work).mkdir(parents=True, exist_ok=True)
         write_atomic(Path(self.settings_file), self.settings.to_json())
+        os.environ[SETTINGS_VARIABLE] = os.path.abspath(self.settings_file)
+        os.environ[PROGRESS_VARIABLE] = self.progress()
         for kind in ("extract", "ocr", "tables"):
             for old in generations(Path(self.work, kind))[:-KEPT_GENERATIONS]:
                 shutil.rmtree(Path(self.work, kind, old), ignore_errors=True)
@@ -161,6 +175,7 @@ def prepare(
     basedir: Path,
     dryrun: Callable[[], bool],
     say: Callable[[str], None],
+    spawned: bool = False,
 ) -> Run:
     """Check `config` and return the run it describes. Raises UserError."""
     check_config(config, basedir / "config" / "config.schema.yaml")
@@ -177,6 +192,7 @@ def prepare(
         settings=make_settings({**config, "state": state}, *host_facts(config, basedir)),
         dryrun=dryrun,
         say=say,
+        spawned=spawned,
     )
 
 

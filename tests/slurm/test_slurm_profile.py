@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 from regcomments.config import Settings
-from regcomments.workflow import host_facts
+from regcomments.workflow import PROGRESS_VARIABLE, SETTINGS_VARIABLE, host_facts, prepare
 
 ROOT = Path(__file__).resolve().parents[2]
 PROFILE = yaml.safe_load((ROOT / "profiles" / "slurm" / "profile.yaml").read_text())
@@ -59,3 +59,24 @@ def test_facts_of_all_hosts_travel_although_the_profile_names_none():
     facts, hosts = host_facts({"host": None}, ROOT)
     assert facts == {}
     assert {"laptop", "rig", "rack"} <= {host["name"] for host in hosts}
+
+
+def run_of(config, *, spawned=False):
+    values = {"state": "s", "bib": "none", **config}
+    return prepare(values, basedir=ROOT, dryrun=lambda: False, say=lambda _: None, spawned=spawned)
+
+
+def test_job_keeps_the_settings_of_its_run_when_the_configuration_is_edited(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for variable in (SETTINGS_VARIABLE, PROGRESS_VARIABLE):
+        monkeypatch.setenv(variable, "")  # so that what `start` sets goes away after the test
+    main = run_of({"ocr": {"dpi": 200}})
+    main.start()
+    edited = {"ocr": {"dpi": 300}}
+    job = run_of(edited, spawned=True)
+    assert Settings.from_json(Path(job.settings_file).read_text()).ocr["dpi"] == 200
+    assert job.progress() == main.progress()
+    # A run that somebody starts himself has settings of its own, whatever the environment says.
+    own = run_of(edited)
+    own.start()
+    assert Settings.from_json(Path(own.settings_file).read_text()).ocr["dpi"] == 300
