@@ -53,6 +53,9 @@ format: setup-dev ## let ruff and snakefmt format
 bench: setup-dev ## measure speed side by side with the bare loop
 	@$(BIN)/python -m tests.benchmarks.bench
 
+bench-tables: setup-dev ## ICDAR 2013 tables, side by side with other libraries
+	@$(BIN)/python tests/benchmarks/bench_tables.py
+
 profiles: ## let `snakemake --profile rig` find profiles/rig
 	@$(PYTHON) scripts/link_profiles.py
 
@@ -72,4 +75,4 @@ ocr-check: ## read ten sample pages with marker on HOST (HOST=rig) and print its
 	@test -x $(BIN)/snakemake || $(MAKE) --no-print-directory setup
 	@$(BIN)/python -m regcomments.ocr.marker_check $(if $(HOST),--host $(HOST))
 
-.PHONY: setup-marker test-marker ocr-check
+.PHONY: setup-marker test-marker test-slurm ocr-check bench-tables
