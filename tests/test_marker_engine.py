@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import pytest
 from regcomments.ocr import marker as marker_module
-from regcomments.ocr.engines import EngineUnavailableError, Outcome
+from regcomments.ocr.engines import EngineUnavailableError, Outcome, PageInk
 from regcomments.ocr.marker import MarkerEngine
 from regcomments.ocr.marker_env import MarkerSettings
 from regcomments.ocr.marker_process import MarkerProcess, ProcessPlan
@@ -28,11 +28,17 @@ class Words:
     file: str = "attachment_1.pdf"
     sha256: str = "0" * 64
     broken: tuple[int, ...] = ()
+    blank: tuple[int, ...] = ()
 
     def pdf(self, number: int) -> bytes:
         if number in self.broken:
             raise PageError("corrupt page")
         return f"{self.words.get(number, 'text')} {number}".encode()
+
+    def ink(self, number: int) -> PageInk:
+        if number in self.blank:
+            return PageInk()
+        return PageInk(share=0.02, lines=2, letters=70, strips=(70, 0, 0, 0))
 
 
 @dataclass
@@ -100,6 +106,11 @@ def test_page_that_can_t_be_rendered_is_failed(engine):
 def test_empty_page_leads_to_a_health_check_and_is_left_to_the_judge(engine, server):
     assert outcomes(engine, {1: "empty"}, 2) == {1: "nothing", 2: "text"}
     assert server.checks == 2  # at the start and after the empty page
+
+
+def test_blank_page_is_no_reason_for_a_health_check(engine, server):
+    assert outcomes(engine, {1: "empty"}, 2, blank=(1,)) == {1: "nothing", 2: "text"}
+    assert server.checks == 1
 
 
 def test_server_down_at_the_start_ends_it_before_any_page(engine, server):

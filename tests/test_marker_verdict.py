@@ -72,6 +72,24 @@ FAULTS = {
         answer(said(), markdown="Unfortunately, I am unable to process the image as given."),
         "can't read",
     ),
+    "one of two blocks empty": (
+        answer(
+            said(error=True, raw=""),
+            said("layout", "[]"),
+            said("block", BLOCK),
+            said("block", " "),
+        ),
+        "nothing for a block",
+    ),
+    "refusal of one block": (
+        answer(
+            said(error=True, raw=""),
+            said("layout", "[]"),
+            said("block", BLOCK),
+            said("block", "<p>Sorry, I cannot read this image.</p>"),
+        ),
+        "can't read",
+    ),
     "text lost on the way": (answer(said(), markdown="We ask"), "5 letters of"),
 }
 

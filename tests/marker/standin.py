@@ -1,11 +1,14 @@
 """Stand-in for the three services that marker 2.0 and surya 0.22 call, with real OCR behind it.
 
-    python standin.py --port PORT [--model ID] [--pid-file FILE]
+    python standin.py --port PORT [--model ID] [--pace SECONDS]
 
 One process and port: /v1 (OpenAI chat completions), /ocr_error/v1 and /fast_layout/v1 (batches).
-The answer to an image is what Tesseract reads in it. For tests: GET /_log lists the requests,
-POST /_reset forgets them, POST /_fault {"mode", "kind", "times", "seconds"} breaks the next ones;
-modes: http500 http429 garbage empty truncate loop slow hang close badjson.
+The answer to an image is what Tesseract reads in it; with --pace it is the same page each time,
+SECONDS after the answer before it, as from a card that reads so fast.
+
+For tests: GET /_log lists the requests, POST /_reset forgets them and all faults, POST /_fault
+{"mode", "kind", "times", "seconds"} breaks the next ones (one more fault with each call); modes:
+http500 http429 garbage empty truncate loop slow hang close badjson.
 """
 
 from __future__ import annotations
@@ -16,7 +19,6 @@ import contextlib
 import html
 import io
 import json
-import os
 import sysconfig
 import threading
 import time
@@ -37,6 +39,7 @@ PROMPTS = {
     "OCR this image to HTML": "full_page",
     "Output the table rows": "table_rec",
 }
+LINE = "We ask that the agency keep the present payment for visits by telephone."
 SORRY = "I'm sorry, I can't read this image. ~~~ <<>> lorem"
 SPAM = '<div data-bbox="0 0 9 9" data-label="Text">' + "spam " * 400
 
@@ -50,27 +53,42 @@ class Recogniser:
         self._lock = threading.Lock()
 
     def paragraphs(self, image: Image.Image) -> list[tuple[tuple[int, ...], list[str]]]:
-        """Return box in pixels and lines of every paragraph in reading order."""
+        """Return box in pixels and lines of every paragraph in reading order.
+
+        The model reads pages that lie on their side, so these are turned until words appear.
+        """
         grey = image.convert("L")
         with self._lock:
-            segments = tesserocr.PSM.AUTO if grey.height >= 120 else tesserocr.PSM.SINGLE_BLOCK
-            self._api.SetPageSegMode(segments)
-            self._api.SetImage(grey)
-            self._api.SetSourceResolution(200)
-            self._api.Recognize()
-            found: list[tuple[tuple[int, ...], list[str]]] = []
-            iterator = self._api.GetIterator()
-            if iterator is None:
-                return []
-            level = tesserocr.RIL.TEXTLINE
-            for line in tesserocr.iterate_level(iterator, level):
-                text = (line.GetUTF8Text(level) or "").strip()
-                if not text or line.Confidence(level) < 25:
-                    continue
-                if line.IsAtBeginningOf(tesserocr.RIL.PARA) or not found:
-                    found.append((line.BoundingBox(tesserocr.RIL.PARA), []))
-                found[-1][1].append(text)
-            return found
+            found, letters = self._read(grey)
+            if letters < 30 and min(grey.size) >= 400:
+                for turn in (Image.Transpose.ROTATE_90, Image.Transpose.ROTATE_270):
+                    turned, count = self._read(grey.transpose(turn))
+                    if count > max(60, letters):
+                        whole = (0, 0, *grey.size)
+                        found, letters = [(whole, lines) for _, lines in turned], count
+        return found
+
+    def _read(self, grey: Image.Image) -> tuple[list[tuple[tuple[int, ...], list[str]]], int]:
+        segments = tesserocr.PSM.AUTO if grey.height >= 120 else tesserocr.PSM.SINGLE_BLOCK
+        self._api.SetPageSegMode(segments)
+        self._api.SetImage(grey)
+        self._api.SetSourceResolution(200)
+        self._api.Recognize()
+        found: list[tuple[tuple[int, ...], list[str]]] = []
+        letters = 0
+        iterator = self._api.GetIterator()
+        level = tesserocr.RIL.TEXTLINE
+        for line in tesserocr.iterate_level(iterator, level) if iterator else ():
+            if line.Empty(level):  # a blank page is one empty line
+                continue
+            text = (line.GetUTF8Text(level) or "").strip()
+            if not text or line.Confidence(level) < 50:
+                continue
+            if line.IsAtBeginningOf(tesserocr.RIL.PARA) or not found:
+                found.append((line.BoundingBox(tesserocr.RIL.PARA), []))
+            found[-1][1].append(text)
+            letters += sum(map(str.isalpha, text))
+        return found, letters
 
 
 def normalised(box: tuple[int, ...], image: Image.Image) -> str:
@@ -82,28 +100,34 @@ def normalised(box: tuple[int, ...], image: Image.Image) -> str:
 class Service:
     """What one stand-in remembers: requests, the fault to commit, the model it claims."""
 
-    def __init__(self, model: str) -> None:
+    def __init__(self, model: str, pace: float | None = None) -> None:
         self.models = {"": model, **SERVICES}
+        self.pace = pace
+        self.card = threading.Lock()
         self.log: list[dict] = []
-        self.fault = {"mode": "none", "times": 0, "kind": "*", "seconds": 5.0}
+        self.faults: list[dict] = []
         self.lock = threading.Lock()
         self.recogniser = Recogniser()
 
-    def next_fault(self, kind: str) -> str | None:
+    def next_fault(self, kind: str) -> dict | None:
         """Return the fault to commit on a request of this kind."""
+        wanted = {"*", kind} | ({"vlm"} if kind in PROMPTS.values() else set())
         with self.lock:
-            vlm = kind in PROMPTS.values()
-            wanted = {"*", kind} | ({"vlm"} if vlm else set())
-            if self.fault["mode"] == "none" or self.fault["kind"] not in wanted:
-                return None
-            if self.fault["times"] == 0:
-                return None
-            if self.fault["times"] > 0:
-                self.fault["times"] -= 1
-            return self.fault["mode"]
+            for fault in self.faults:
+                if fault["kind"] in wanted and fault["times"] != 0:
+                    fault["times"] -= 1  # below zero it never ends
+                    return fault
+        return None
 
     def answer(self, kind: str, image: Image.Image) -> str:
         """Return what the model would say about the image."""
+        if self.pace is not None:
+            with self.card:
+                time.sleep(self.pace)
+            return "\n".join(
+                f'<div data-bbox="100 {y} 900 {y + 25}" data-label="Text"><p>{LINE}</p></div>'
+                for y in range(80, 940, 28)
+            )
         paragraphs = self.recogniser.paragraphs(image)
         if kind == "layout":
             return json.dumps(
@@ -183,11 +207,12 @@ class Handler(BaseHTTPRequestHandler):
         path = self.path.rstrip("/")
         if path in ("/_fault", "/_reset"):
             with self.service.lock:
-                self.service.fault = {"mode": "none", "times": -1, "kind": "*", "seconds": 5.0}
                 if path == "/_fault":
-                    self.service.fault.update(json.loads(body))
+                    base = {"times": -1, "kind": "*", "seconds": 5.0}
+                    self.service.faults.append({**base, **json.loads(body)})
                 else:
                     self.service.log.clear()
+                    self.service.faults.clear()
             self.reply(200, {})
             return
         request = json.loads(body)
@@ -198,11 +223,14 @@ class Handler(BaseHTTPRequestHandler):
         else:
             kind, image = read_prompt(request)
             record |= {"model": request["model"], "size": image.size}
-        record |= {"kind": kind, "fault": self.service.next_fault(kind)}
+        fault = self.service.next_fault(kind) or {}
+        record |= {"kind": kind, "fault": fault.get("mode")}
         with self.service.lock:
             self.service.log.append(record)
         started = time.monotonic()
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            if record["fault"] in ("slow", "hang"):
+                time.sleep(fault["seconds"] if record["fault"] == "slow" else 3600)
             self.commit(record["fault"], kind, request, image)
         record["seconds"] = time.monotonic() - started
 
@@ -217,8 +245,6 @@ class Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             self.connection.close()
             return
-        if fault in ("slow", "hang"):
-            time.sleep(self.service.fault["seconds"] if fault == "slow" else 3600)
         if kind in ("ocr_error", "fast_layout"):
             good = {"results": self.service.batch(kind, request["items"])}
             self.reply(200, {"nope": 1} if fault == "garbage" else good)
@@ -273,13 +299,11 @@ def main() -> None:
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--model", default=MODEL)
-    parser.add_argument("--pid-file", type=Path)
+    parser.add_argument("--pace", type=float)
     options = parser.parse_args()
     server = ThreadingHTTPServer((options.host, options.port), Handler)
     server.daemon_threads = True
-    server.service = Service(options.model)
-    if options.pid_file:
-        options.pid_file.write_text(str(os.getpid()))
+    server.service = Service(options.model, options.pace)
     server.serve_forever()
 
 

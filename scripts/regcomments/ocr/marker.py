@@ -18,11 +18,12 @@ from regcomments.ocr.engines import (
     EngineUnavailableError,
     Opinion,
     Outcome,
+    PageInk,
     PageResult,
     PageSource,
     settings_digest,
 )
-from regcomments.ocr.judge import plain_text, text_fault
+from regcomments.ocr.judge import judge, plain_text
 from regcomments.ocr.marker_env import (
     METHOD,
     MarkerSettings,
@@ -202,6 +203,7 @@ class _Round:
         self._asked: dict[int, tuple[MarkerProcess, int]] = {}  # by page: process, try
         self._tries: Counter[int] = Counter()
         self._done: dict[int, PageResult] = {}
+        self._ink: dict[int, PageInk | None] = {}
 
     def results(self) -> Iterator[PageResult]:
         processes = self._engine._processes
@@ -209,6 +211,7 @@ class _Round:
             for number in self._source.pages:
                 while number not in self._done:
                     self._hand_out(processes)
+                    self._look_at_one()
                     for process in list(arrivals(processes)):
                         self._collect(process)
                     for process in processes:
@@ -237,6 +240,16 @@ class _Round:
             self._tries[number] += 1
             self._asked[number] = (process, self._tries[number])
             process.ask(pdf)
+
+    def _look_at_one(self) -> None:
+        """Measure the ink of a page that is being read: the time is there, the judge wants it."""
+        for number in self._asked:
+            if number not in self._ink:
+                try:
+                    self._ink[number] = self._source.ink(number)
+                except PageError:
+                    self._ink[number] = None  # the judge will say so
+                return
 
     def _page_of(self, process: MarkerProcess) -> int | None:
         return next((n for n, (p, _) in self._asked.items() if p is process), None)
@@ -273,7 +286,9 @@ class _Round:
 
     def _settle(self, number: int, result: PageResult) -> None:
         """Keep the result, unless the server was away: then the page is asked for again."""
-        bad = result.outcome != Outcome.TEXT or text_fault(result.markdown) is not None
+        ink = self._ink.get(number)
+        result = replace(result, ink=ink)
+        bad = judge(result).outcome == Outcome.FAILED if ink else result.outcome != Outcome.TEXT
         if bad and self._engine._wait_for_server(f" (page {number}: {result.error or 'no text'})"):
             if self._tries[number] < self._engine.settings.tries:
                 self._left.appendleft(number)

@@ -174,6 +174,7 @@ def setup(settings: MarkerSettings, endpoint: Endpoint) -> dict[str, Any]:
             "pdftext_workers": 1,
             "disable_tqdm": True,
             "extract_images": False,
+            "lowres_image_dpi": 36,  # for the layout model alone, which force_ocr leaves out
             # Letterheads name the organisation that writes.
             "keep_pageheader_in_output": True,
             "keep_pagefooter_in_output": True,

@@ -49,7 +49,7 @@ def weigh(number: int, answer: Mapping[str, Any]) -> PageResult:
         answer.get("error")
         or _request_fault(answers)
         or _loss(answer.get("warnings") or [])
-        or _refused(text)
+        or ("the server answers that it can't read" if refusal(text) else None)
         or _lost_on_the_way(text, answers)
     )
     flags = _flags(answers, answer.get("warnings") or [])
@@ -81,6 +81,8 @@ def _request_fault(answers: Sequence[Mapping[str, Any]]) -> str | None:
     if not used:
         return "the server failed on the page and gave no layout for a second way"
     for item in used:
+        if item["kind"] == BLOCK and not item["raw"].strip():
+            return "the server gave nothing for a block of the page"
         limit = item.get("limit")
         if limit and item["tokens"] >= limit:
             return f"the server's answer stops at its limit of {limit} tokens"
@@ -88,6 +90,8 @@ def _request_fault(answers: Sequence[Mapping[str, Any]]) -> str | None:
             return "the server's answer has no block of a page"
         if cut_off(item["raw"], item["kind"]):
             return "the server's answer stops in the middle"
+        if refusal(_TAG.sub(" ", item["raw"])):
+            return "the server answers that it can't read"
     return None
 
 
@@ -113,11 +117,10 @@ def _loss(warnings: Sequence[str]) -> str | None:
     return None
 
 
-def _refused(text: str) -> str | None:
+def refusal(text: str) -> bool:
+    """True when `text` is nothing but a model's excuse for not reading an image."""
     plain = text.strip()
-    if len(plain) <= _REFUSAL_CHARS and _REFUSAL.match(plain):
-        return "the server answers that it can't read"
-    return None
+    return len(plain) <= _REFUSAL_CHARS and _REFUSAL.match(plain) is not None
 
 
 def said_letters(raw: str) -> int:
