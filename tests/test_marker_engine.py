@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import pytest
 from regcomments.ocr import marker as marker_module
-from regcomments.ocr.engines import EngineUnavailableError, Outcome, PageInk
+from regcomments.ocr.engines import EngineUnavailableError, Outcome, PageInk, PageResult
 from regcomments.ocr.marker import MarkerEngine
 from regcomments.ocr.marker_env import MarkerSettings
 from regcomments.ocr.marker_process import MarkerProcess, ProcessPlan
@@ -164,3 +164,42 @@ def test_pause_before_a_page_after_failures_grows(engine, monkeypatch):
     outcomes(engine, {}, 1)
     outcomes(engine, {}, 1)
     assert pauses == [1.0, 3.0, 7.0]
+
+
+@dataclass
+class Second:
+    """A second engine that says one thing of every page."""
+
+    outcome: Outcome
+    text: str
+    name: str = "tesseract"
+    digest: str = "0123456789ab"
+
+    def read(self, source):
+        (number,) = source.pages
+        yield PageResult(number, self.outcome, self.text)
+
+
+@pytest.mark.parametrize(
+    ("word", "second", "outcome", "flags"),
+    [
+        ("text", Second(Outcome.TEXT, f"{TEXT} 1"), "text", ()),
+        ("text", Second(Outcome.TEXT, "An altogether different letter."), "text", ("doubtful",)),
+        ("text", Second(Outcome.NOTHING, ""), "text", ("doubtful",)),
+        ("text", Second(Outcome.UNREADABLE, "An altogether different"), "text", None),
+        ("empty", Second(Outcome.TEXT, f"{TEXT} 1"), "failed", ()),
+        ("empty", Second(Outcome.NOTHING, ""), "nothing", ()),
+        ("failed", Second(Outcome.TEXT, TEXT), "failed", None),
+    ],
+)
+def test_second_opinion_is_kept_and_disagreement_flagged(engine, word, second, outcome, flags):
+    engine._second = second
+    (result,) = engine.read(Words({1: word}, (1,), blank=(1,)))
+    assert result.outcome == outcome
+    if flags is None:  # the second engine had nothing to say, or was not asked
+        assert (result.second, result.flags) == (None, ())
+        return
+    assert result.flags == flags
+    assert result.second.engine == "tesseract-0123456789ab"
+    assert result.second.markdown == second.text
+    assert 0 <= result.second.agreement <= 1

@@ -174,11 +174,14 @@ class MarkerEngine:
             return result  # the second engine has no opinion
         share = agreement(result.markdown, other.markdown)
         name = f"{self._second.name}-{self._second.digest}"
-        flags = result.flags
-        if share < self.settings.doubtful_below:
-            flags = (*flags, DOUBTFUL)
         opinion = Opinion(name, other.markdown, share)
-        return replace(result, flags=flags, ink=other.ink or result.ink, second=opinion)
+        result = replace(result, ink=result.ink or other.ink, second=opinion)
+        if share >= self.settings.doubtful_below:
+            return result
+        if result.outcome == Outcome.NOTHING:
+            error = f"no text for a page on which {self._second.name} reads some"
+            return replace(result, outcome=Outcome.FAILED, error=error)
+        return replace(result, flags=(*result.flags, DOUBTFUL))
 
 
 def agreement(one: str, other: str) -> float:

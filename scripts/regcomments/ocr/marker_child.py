@@ -24,6 +24,10 @@ from typing import Any
 
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h: signal for this process when its parent dies
 _PAGE_MARK = re.compile(r"\{(\d+)\}-{48}\n*")  # marker's separator with paginate_output
+_DPI = 192  # marker's default for reading
+# Of a page image. The model is given 6.3 million at most; four times that leaves room to scale
+# down, and 75 MB of memory.
+_MOST_PIXELS = 25_000_000
 _MOST_WARNINGS = 20  # kept of one page; a broken server logs one for each try of each block
 
 
@@ -118,9 +122,8 @@ class Reader:
         started = time.monotonic()
         answer: dict[str, Any] = {"markdown": ""}
         try:
-            converter = self._converter(
-                artifact_dict=self._models, config={**self._config, "page_range": [0]}
-            )
+            config = {**self._config, "page_range": [0], "highres_image_dpi": page_dpi(self._page)}
+            converter = self._converter(artifact_dict=self._models, config=config)
             markdown = converter(str(self._page)).markdown
             marks = _PAGE_MARK.findall(markdown)
             if marks != ["0"]:
@@ -137,6 +140,19 @@ class Reader:
         answer["seconds"] = time.monotonic() - started
         answer["server_seconds"] = self._tap.seconds
         return answer
+
+
+def page_dpi(path: Path) -> int:
+    """Return the resolution for reading the page: marker's own, less for a giant one."""
+    import pypdfium2
+
+    document = pypdfium2.PdfDocument(path)
+    try:
+        width, height = document[0].get_size()
+    finally:
+        document.close()
+    most = 72 * (_MOST_PIXELS / max(1.0, width * height)) ** 0.5
+    return max(1, min(_DPI, int(most)))
 
 
 def _speed_up() -> None:

@@ -89,6 +89,7 @@ class Servers:
                 subprocess.Popen(
                     command,
                     stdin=subprocess.DEVNULL,
+                    env={**os.environ, "TORCH_DEVICE": "cpu"},  # the card is the model's
                     preexec_fn=die_with_keeper,
                     start_new_session=True,
                 )
