@@ -64,7 +64,10 @@ def parse_redo(text: str | None) -> Redo | None:
 
 
 def is_stale(folder: Path) -> bool:
-    """True when attachments are newer than combined.md, or not the ones that it lists."""
+    """True when attachments are newer than combined.md, or missing from its list.
+
+    A listed file that has gone is no reason: reading again would lose its text.
+    """
     try:
         content = layout.scan_folder(folder)
         if content.combined_mtime_ns is None:
@@ -75,7 +78,7 @@ def is_stale(folder: Path) -> bool:
     except (CombinedError, OSError):
         return True
     listed = {entry.file for entry in head.attachments if not entry.is_member}
-    return listed != {item.name for item in content.attachments}
+    return not {item.name for item in content.attachments} <= listed
 
 
 def _holds(key: str, value: str, head: FrontMatter) -> bool:

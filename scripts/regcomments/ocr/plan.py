@@ -10,17 +10,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from regcomments import layout
 from regcomments.atomic import write_atomic
-from regcomments.combined import CombinedError, FrontMatter, read_head
 from regcomments.config import Settings
 from regcomments.errors import UserError
-from regcomments.index import ATTACHMENTS_PARQUET, rebuild
-from regcomments.index_sql import connect, parquet_source
+from regcomments.index import waiting_heads
 from regcomments.ocr.engines import make
 from regcomments.ocr.partition import Host, Share, plan_text, remaining, shares
 from regcomments.ocr.queue import (
@@ -103,24 +100,6 @@ def plan_ocr(settings: Settings) -> OcrPlan:
         most = min(most, max(MIN_JOB_PAGES, sum(len(row.pages) for row in mine) // 16))
     jobs = shards(mine, most)
     return OcrPlan(queue, tuple(mine), tuple(map(tuple, jobs)), parts, name)
-
-
-def waiting_heads(state: Path, docket: str | None = None) -> Iterator[tuple[Path, FrontMatter]]:
-    """Yield path and front matter of every combined.md that names pages for OCR."""
-    rebuild(state)
-    with connect() as connection:
-        found = connection.execute(
-            "SELECT DISTINCT docket_id, comment_id FROM "
-            f"{parquet_source(state / ATTACHMENTS_PARQUET)} WHERE n_ocr_pages > 0"
-        ).fetchall()
-    for name, comment in sorted(found, key=lambda row: tuple(map(layout.natural_key, row))):
-        if docket is not None and name != docket:
-            continue
-        path = state / name / comment / layout.COMBINED
-        try:
-            yield path, read_head(path)
-        except (OSError, CombinedError):
-            continue  # the index has told of it
 
 
 def write_plan(queue_path: Path, plan: OcrPlan) -> None:
