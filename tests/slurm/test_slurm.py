@@ -49,6 +49,10 @@ def test_extraction_is_spread_over_the_nodes(cluster, extraction):
     assert f"{SCANS} comments, {SCANS} attachments" in run.stdout
     # A job on a node reads the Snakefile again, and must not look through the state again.
     assert run.stdout.count("pending in 1 dockets") == 1
+    logs = [path.read_text() for path in site.root.glob("logs/extract_shard/*/*.log")]
+    assert len(logs) == 3
+    assert not any("pending in" in log for log in logs)
+    assert all(f"of {SCANS} comments, ETA" in log for log in logs)
 
 
 def test_ocr_takes_one_job_a_card_on_three_nodes(idle_cluster, scans, monkeypatch):
