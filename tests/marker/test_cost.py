@@ -14,7 +14,7 @@ from regcomments.ocr.source import FileSource, PageProcess
 
 from tests.marker.conftest import PYTHON, Standin, config, free_port
 
-PAGES = 12
+PAGES = 16
 PACE = 1.0  # seconds in which the card reads a page
 MOST_COST = 0.10
 
@@ -28,23 +28,27 @@ def paced():
 
 
 def test_client_costs_a_tenth_of_a_page_s_time_at_most(paced, tmp_path):
-    """At one page a second: pages come from the engine as fast as from the card."""
-    engine = make_engine(config(paced.url, marker={"workers": 2}))
-    data = sample_pdf(PAGES + 2)
+    """At one page a second: pages come from the engine as fast as from the card.
+
+    From the first page to the last, since a job has hundreds: while the card reads one page, the
+    next is being drawn and packed by another process.
+    """
+    engine = make_engine(config(paced.url, marker={"workers": 3}))
+    data = sample_pdf(PAGES + 3)
     path = tmp_path / "pages.pdf"
     path.write_bytes(data)
     with PageProcess() as process:
         digest = hashlib.sha256(data).hexdigest()
-        source = FileSource(process, path, "", path.name, digest, (1, 2))
-        list(engine.read(source))  # both processes are up now
-        rest = replace(source, pages=tuple(range(3, PAGES + 3)))
-        started = time.monotonic()
+        source = FileSource(process, path, "", path.name, digest, (1, 2, 3))
+        list(engine.read(source))  # all processes are up now
+        rest = replace(source, pages=tuple(range(4, PAGES + 4)))
+        times = []
         for result in engine.read(rest):
             judge(result, result.ink or source.ink(result.number))
-        seconds = time.monotonic() - started
+            times.append(time.monotonic())
     engine.close()
-    cost = seconds / PAGES / PACE - 1
-    print(f"{PAGES} pages in {seconds:.2f} s: the client adds {cost:.1%}")
+    cost = (times[-1] - times[0]) / (PAGES - 1) / PACE - 1
+    print(f"{PAGES} pages, {times[-1] - times[0]:.2f} s: the client adds {cost:.1%}")
     assert cost <= MOST_COST
 
 
