@@ -27,7 +27,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 port, root = int(sys.argv[1]), os.environ["FAKE_ROOT"]
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
 if os.path.exists(root + "/crash"):
-    print("CUDA out of memory"); sys.exit(1)
+    print("RuntimeError: CUDA out of memory", flush=True); sys.exit(1)
 open(root + "/served", "a").write(str(os.getpid()) + "\\n")
 time.sleep(float(os.environ.get("FAKE_LOADING", "0")))
 class Handler(BaseHTTPRequestHandler):
@@ -245,7 +245,9 @@ def test_container_of_a_dead_keeper_is_removed_first_and_others_stay(host):
 
 def test_start_is_tried_again_then_fails_with_the_reason(host):
     (host / "crash").touch()
-    with pytest.raises(EngineUnavailableError, match=r"docker ended with 1.*Its log is .*\.log"):
+    with pytest.raises(
+        EngineUnavailableError, match=r"ended with 1 .*CUDA out of memory.*log is .*\.log"
+    ):
         enter(facts())
     log = (host / "docker.log").read_text().splitlines()
     assert sum(line.startswith("run ") for line in log) == 2

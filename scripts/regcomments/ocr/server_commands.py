@@ -101,7 +101,7 @@ def ocr_error_command(python: str, port: int) -> list[str]:
 
 def stop_commands(name: str) -> list[list[str]]:
     """Return what ends a container by name, gently and then for certain."""
-    return [["docker", "stop", "--time", "10", name], ["docker", "rm", "--force", name]]
+    return [["docker", "stop", "-t", "10", name], ["docker", "rm", "--force", name]]
 
 
 def list_command() -> list[str]:

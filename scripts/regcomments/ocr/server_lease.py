@@ -13,6 +13,7 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -28,6 +29,8 @@ from regcomments.ocr.server import Endpoint, ServerFacts
 _KEEPER_SECONDS = 20.0  # for the keeper's socket to be there; a second on an idle machine
 _WORD_SECONDS = 180.0  # for its first word: it may wait for the one before it to stop a server
 _SAY_SECONDS = 15.0
+_TELLING = re.compile(r"error|can(no|')t|denied|fail|no such|not found|unable", re.IGNORECASE)
+_OWN = ("{", "starting ", "removing ")  # beginnings of the keeper's own lines
 
 
 def runtime_folder() -> Path:
@@ -101,7 +104,10 @@ def _spawn(folder: Path, key: str, facts: ServerFacts, python: str) -> subproces
     package = Path(__file__).resolve().parents[2]
     environment = {**os.environ, "PYTHONPATH": str(package)}
     job = json.dumps({"facts": asdict(facts), "python": python, "key": key})
-    with open(folder / f"{key}.log", "ab") as log:
+    path = folder / f"{key}.log"
+    with contextlib.suppress(FileNotFoundError):
+        os.replace(path, path.with_suffix(".log.old"))
+    with open(path, "ab") as log:
         return subprocess.Popen(
             [sys.executable, "-P", "-m", "regcomments.ocr.server_keeper", str(folder), job],
             stdin=subprocess.DEVNULL,
@@ -122,10 +128,24 @@ def _await_ready(connection: socket.socket, log: Path, say: Callable[[str], None
             if message["state"] == "ready":
                 return Endpoint(message["inference"], message.get("ocr_error"))
             if message["state"] == "failed":
+                words = last_words(log)
+                said = f" ({words})" if words else ""
                 raise EngineUnavailableError(
-                    f"the OCR server doesn't start: {message['error']}. Its log is {log}"
+                    f"the OCR server doesn't start: {message['error']}{said}. Its log is {log}"
                 )
             if time.monotonic() - told >= _SAY_SECONDS:
                 told = time.monotonic()
                 say(f"OCR server: {message['note']}")
     raise EngineUnavailableError(f"the keeper of the OCR server ended; see {log}")
+
+
+def last_words(log: Path) -> str:
+    """Return the last line of a server's log that tells of an error, empty when none does."""
+    try:
+        with open(log, "rb") as handle:
+            handle.seek(max(0, log.stat().st_size - 20_000))
+            lines = handle.read().decode("utf-8", "replace").splitlines()
+    except OSError:
+        return ""
+    telling = [line for line in lines if _TELLING.search(line) and not line.startswith(_OWN)]
+    return " ".join(telling[-1].split())[:300] if telling else ""
