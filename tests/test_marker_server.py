@@ -223,3 +223,10 @@ def test_llama_command():
 def test_containers_of_dead_keepers_are_stale():
     listing = "ocr-a 11\nocr-b 12\n\nstrange\n"
     assert server_commands.stale(listing, [12]) == ["ocr-a"]
+
+
+def test_page_on_marker_names_every_key_of_a_host_s_server():
+    text = (ROOT / "docs" / "marker.md").read_text()
+    names = {"gpu": "vllm_gpu_type", "memory": "gpu_memory_utilization"}
+    for key in ServerFacts.__dataclass_fields__:
+        assert f"`{names.get(key, key)}`" in text, key
