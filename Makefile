@@ -22,7 +22,7 @@ setup-dev: ## the same and what the tests need
 	@$(PYTHON) scripts/make_venv.py .venv requirements-dev.txt
 
 demo: ## extract, OCR and index the sample dockets
-	@test -x $(BIN)/snakemake || $(MAKE) --no-print-directory setup
+	@$(MAKE) --no-print-directory setup
 	@$(BIN)/python scripts/make_sample_dockets.py --out $(DEMO)
 	@$(SNAKEMAKE) -j $(JOBS) extract_all $(DEMO_CONFIG)
 	@$(SNAKEMAKE) -j $(JOBS) ocr $(DEMO_CONFIG)
@@ -72,7 +72,7 @@ test-marker: setup-dev setup-marker ## the tests that drive the real marker agai
 	@$(BIN)/python -m pytest -q -m marker_env tests/marker
 
 ocr-check: ## read ten sample pages with marker on HOST (HOST=rig) and print its speed
-	@test -x $(BIN)/snakemake || $(MAKE) --no-print-directory setup
+	@$(MAKE) --no-print-directory setup
 	@$(BIN)/python -m regcomments.ocr.marker_check $(if $(HOST),--host $(HOST))
 
 .PHONY: setup-marker test-marker test-slurm ocr-check bench-tables

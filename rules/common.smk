@@ -4,6 +4,7 @@ Inputs:  config, the state folder
 Outputs: RUN (settings, plan, receipts), COMMENT and WORK as path patterns, input functions
 """
 
+import os
 import sys
 from pathlib import Path
 
@@ -36,7 +37,9 @@ def extraction_receipts(wildcards):
 
 def comment_folder(wildcards):
     """Check that the comment exists; it has no inputs that Snakemake should watch."""
-    if not Path(RUN.state, wildcards.docket, wildcards.comment).is_dir():
+    docket = Path(RUN.state, wildcards.docket)
+    known = run_logic.is_folder(Path(RUN.state), wildcards.docket)
+    if not (known and run_logic.is_folder(docket, wildcards.comment)):
         stop(
             f"there is no comment folder {RUN.state}/{wildcards.docket}/{wildcards.comment}"
         )
@@ -96,6 +99,13 @@ try:
     )
 except UserError as error:
     stop(error)
+
+# `snakemake index` as typed: Snakemake itself refuses to run without -j or a profile that has it.
+if (
+    workflow.resource_settings.cores is None
+    and workflow.resource_settings.nodes is None
+):
+    workflow.resource_settings.cores = os.cpu_count() or 1
 
 PYTHON = sys.executable
 SCRIPTS = Path(workflow.basedir) / "scripts"

@@ -47,6 +47,8 @@ def main(arguments: list[str] | None = None) -> int:
             return 2
         if counts.failed_comments:
             say(f"{job.docket}: {counts.failed_comments} comments have no combined.md yet")
+            # Snakemake must not see a receipt, the closing summary must see the counts.
+            write_receipt(job.receipt.with_suffix(".failed.json"), counts)
             return 1
         write_receipt(job.receipt, counts)
         planned, started = (float(part) for part in job.progress.split(","))

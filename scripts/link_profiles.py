@@ -22,7 +22,7 @@ def main() -> int:
         if not profile.is_dir() or profile.name in NOT_LINKED:
             continue
         link = target / profile.name
-        if link.is_symlink() and (not link.exists() or _is_ours(link)):
+        if link.is_symlink() and _is_ours(link):
             link.unlink()
         if link.exists() or link.is_symlink():
             print(
@@ -38,9 +38,11 @@ def main() -> int:
 
 
 def _is_ours(link: Path) -> bool:
-    """True for a link into a `profiles` folder that lies beside a Snakefile of this project."""
-    folder = link.resolve().parent
-    return folder.name == "profiles" and (folder.parent / "scripts" / "regcomments").is_dir()
+    """True for a link to a profile of the same name in a clone of this project, gone or not."""
+    target = Path(os.readlink(link))
+    folder = target.parent
+    named = folder.name == "profiles" and target.name == link.name
+    return named and (not folder.exists() or (folder.parent / "scripts" / "regcomments").is_dir())
 
 
 if __name__ == "__main__":

@@ -15,6 +15,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 OLDEST = (3, 11)
+# An environment made from one of these serves as well.
+LARGER = {
+    "requirements.txt": ("requirements-slurm.txt", "requirements-dev.txt"),
+    "requirements-slurm.txt": ("requirements-dev.txt",),
+}
 
 
 def main() -> int:
@@ -26,9 +31,9 @@ def main() -> int:
     folder, requirements = (ROOT / name for name in sys.argv[1:3])
     extra = sys.argv[3:]
     stamp = folder / ".requirements"
-    pinned = requirements.read_bytes() + (ROOT / "pyproject.toml").read_bytes()
-    wanted = hashlib.sha256(pinned + " ".join(extra).encode() + sys.version.encode()).hexdigest()
-    if stamp.is_file() and stamp.read_text() == wanted and _works(folder):
+    wanted = _digest(requirements, extra)
+    enough = {wanted} | {_digest(ROOT / name, extra) for name in LARGER.get(requirements.name, ())}
+    if stamp.is_file() and stamp.read_text() in enough and _works(folder):
         return 0
     if not _works(folder) and not _create(folder):
         return 2
@@ -44,6 +49,11 @@ def main() -> int:
             return code
     stamp.write_text(wanted)
     return 0
+
+
+def _digest(requirements: Path, extra: list[str]) -> str:
+    pinned = requirements.read_bytes() + (ROOT / "pyproject.toml").read_bytes()
+    return hashlib.sha256(pinned + " ".join(extra).encode() + sys.version.encode()).hexdigest()
 
 
 def _works(folder: Path) -> bool:

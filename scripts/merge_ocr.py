@@ -38,9 +38,11 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     rebuild(Path(settings.state))  # the queue was drawn from the index, so it is to be true again
     say(f"merged: {report.changed} of {report.comments} comments changed")
+    for name in report.failed:
+        say(f"not merged: {name}")
     if job.receipt:
         write_atomic(job.receipt, json.dumps(asdict(report), sort_keys=True) + "\n")
-    return 0
+    return 1 if report.failed else 0
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     rebuild(Path(settings.state))
     say(f"regraded: {report.changed} of {report.comments} comments changed")
-    return 0
+    return 1 if report.failed else 0
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from regcomments import __version__, layout
 from regcomments.atomic import write_atomic
 from regcomments.combined import (
     Combined,
+    CombinedError,
     Entry,
     FrontMatter,
     OcrNote,
@@ -81,14 +82,17 @@ def make_combined(
 ) -> Outcome:
     """Read every attachment of `folder` and write its combined.md, new or anew.
 
-    `bodies` None keeps the inline body that an old combined.md holds. A file that says the same
-    but for its time is left as it is; the old one stays until the new one is complete, and what
-    it holds of an unchanged attachment stays too when reading that one fails this time for want
-    of time, memory or access. Raises OSError.
+    A comment that `bodies` lacks (None: there is no database) keeps the inline body that an old
+    combined.md holds. A file that says the same but for its time is left as it is; the old one
+    stays until the new one is complete. What it holds of an attachment stays too when that one
+    has gone, or is unchanged and can't be read this time for want of time, memory or access.
+    Raises OSError; CombinedError when the old file is damaged and `bodies` is None.
     """
     folder = folder.absolute()
     content = layout.scan_folder(folder)
     old = _old_combined(folder, content)
+    if bodies is None and old is None and content.combined_mtime_ns is not None:
+        raise CombinedError("the old combined.md is damaged; read it again with redo=damaged")
     results = keep_good(_read_all(folder, content, worker), old)
     pairs = find_pairs(results)
     combined = assemble(
@@ -158,10 +162,22 @@ def utc_now() -> str:
 
 
 def keep_good(results: Mapping[str, Extraction], old: Combined | None) -> dict[str, Extraction]:
-    """Return `results`, with what `old` holds in place of failures that say nothing of the file."""
+    """Return `results`, completed by what `old` holds.
+
+    It stands in for failures that say nothing of the file, and for files that have gone.
+    """
     kept = dict(results)
     if old is None:
         return kept
+    gone = [
+        entry.file
+        for entry in old.head.attachments
+        if not entry.is_member and entry.file not in results
+    ]
+    for name in gone:
+        kept[name] = _from_old(name, old, "the file has gone, its text is kept", None)
+    if gone:
+        kept = {name: kept[name] for name in layout.natural_sorted(kept)}
     for name, result in results.items():
         if result.status != Status.FAILED or result.reason not in _PASSING:
             continue
@@ -170,21 +186,22 @@ def keep_good(results: Mapping[str, Extraction], old: Combined | None) -> dict[s
         if entry is None or entry.status not in (Status.OK, Status.OCR_NEEDED) or entry.same_as:
             continue
         if result.sha256 in (None, entry.sha256):
-            kept[name] = _from_old(name, old, result)
+            why = f"kept from an earlier run; this one: {result.reason}"
+            kept[name] = _from_old(name, old, why, result.size)
     return kept
 
 
-def _from_old(name: str, old: Combined, result: Extraction) -> Extraction:
+def _from_old(name: str, old: Combined, why: str, size: int | None) -> Extraction:
     entries = {entry.file: entry for entry in old.head.attachments}
     entry = entries[name]
     members = tuple(
-        Member(file.removeprefix(f"{name}/"), _from_old(file, old, result))
+        Member(file.removeprefix(f"{name}/"), _from_old(file, old, why, size))
         for file in entries
         if file.startswith(f"{name}/") and name == entry.file and not _deeper(file, name, entries)
     )
     return Extraction(
         status=entry.status,
-        text=old.texts[name],
+        text=old.texts[entry.same_as or name],
         reason=entry.reason,
         pages=entry.pages,
         ocr_pages=entry.ocr_pages,
@@ -192,9 +209,9 @@ def _from_old(name: str, old: Combined, result: Extraction) -> Extraction:
         ocr_engine=f"{entry.ocr.engine} {entry.ocr.version}" if entry.ocr else None,
         method=entry.method,
         sha256=entry.sha256,
-        size=result.size,
+        size=size,
         error=entry.error,
-        warnings=(f"kept from an earlier run; this one: {result.reason}",),
+        warnings=(why,),
         members=members,
     )
 
@@ -208,8 +225,9 @@ def _deeper(file: str, name: str, entries: Mapping[str, Entry]) -> bool:
 
 
 def _body(bodies: Mapping[str, str] | None, comment: str, old: Combined | None) -> str | None:
-    if bodies is not None:
-        return bodies.get(comment)
+    if bodies is not None and comment in bodies:
+        return bodies[comment]
+    # A host without the database, or a row that has gone, must not cost the text read before.
     return None if old is None or old.head.inline_missing else old.inline
 
 

@@ -40,6 +40,7 @@ class Settings:
     hosts: Sequence[Mapping[str, Any]] = ()
     partition: str = "share"
     docket: str | None = None
+    settle_seconds: int = 0
 
     def limits(self) -> WorkerLimits:
         """Return the bounds of the reading process."""
@@ -113,6 +114,7 @@ def make_settings(
         hosts=tuple(hosts),
         partition=config.get("partition", "share"),
         docket=config.get("docket"),
+        settle_seconds=config.get("settle_seconds", 0),
     )
 
 

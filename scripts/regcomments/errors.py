@@ -12,5 +12,13 @@ class UserError(Exception):
 
 
 def disk_is_full(error: OSError) -> bool:
-    """True when a write failed for want of space, quota or a writable file system."""
-    return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+    """True when a write failed for want of space or quota."""
+    return error.errno in (errno.ENOSPC, errno.EDQUOT)
+
+
+def full_disk(path: object) -> str:
+    """Return the line that tells of a full disk."""
+    return (
+        f"no space left while writing {path}: make room and run the same command again; "
+        "what is done stays done"
+    )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from regcomments.comment import make_combined
 from regcomments.config import Settings
-from regcomments.errors import UserError, disk_is_full
+from regcomments.errors import UserError, disk_is_full, full_disk
 from regcomments.pagestore import append_facts
 from regcomments.read.worker import OcrLookup, Worker
 from regcomments.records import Page
@@ -50,11 +50,14 @@ def merge_comments(
                 outcome = make_combined(folder, None, worker)
             except OSError as error:
                 if disk_is_full(error):
-                    raise UserError(
-                        f"no space left while writing {folder}: make room and run the same "
-                        "command again; what is done stays done"
-                    ) from error
+                    raise UserError(full_disk(folder)) from error
                 say(f"{docket}/{comment}: {error.strerror or error}")
+                failed.append(f"{docket}/{comment}")
+                continue
+            except UserError:
+                raise
+            except Exception as error:  # one comment's trouble must not end the merge of all
+                say(f"{docket}/{comment}: {type(error).__name__}: {error}")
                 failed.append(f"{docket}/{comment}")
                 continue
             changed += outcome.written

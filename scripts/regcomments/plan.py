@@ -76,14 +76,20 @@ def make_plan(state: Path, options: PlanOptions) -> Plan:
     items: dict[str, list[tuple[str, int, int]]] = {}
     for docket in names:
         wanted: list[tuple[str, int, int]] = []
-        for comment in wanted_comments(state, docket, options.redo):
+        try:
+            found = list(wanted_comments(state, docket, options.redo))
+        except OSError:
+            # The job of this shard fails and says why; the other dockets go on.
+            items[docket] = [("unreadable", 0, 0)]
+            continue
+        for comment in found:
             if left is not None and left <= 0:
                 break
-            cost = _cost(state, docket, comment, options.settle_seconds)
-            if cost is None:
+            spent = cost(state, docket, comment, options.settle_seconds)
+            if spent is None:
                 settling += 1
                 continue
-            wanted.append((comment, *cost))
+            wanted.append((comment, *spent))
             if left is not None:
                 left -= 1
         if wanted:
@@ -128,7 +134,7 @@ def wanted_comments(
             yield comment
 
 
-def _cost(state: Path, docket: str, comment: str, settle: int) -> tuple[int, int] | None:
+def cost(state: Path, docket: str, comment: str, settle: int) -> tuple[int, int] | None:
     """Return attachments and their bytes; None when a file is younger than `settle` seconds."""
     try:
         content = layout.scan_folder(f"{state}/{docket}/{comment}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,13 +14,16 @@ from regcomments.atomic import write_atomic
 from regcomments.bib import Bib, open_bib
 from regcomments.comment import Outcome, make_combined
 from regcomments.config import Settings
-from regcomments.errors import UserError, disk_is_full
+from regcomments.errors import UserError, disk_is_full, full_disk
 from regcomments.pagestore import append_facts, append_pairs
-from regcomments.plan import wanted_comments
+from regcomments.plan import cost, wanted_comments
 from regcomments.read.worker import OcrLookup, Worker
+from regcomments.records import Page
 from regcomments.redo import Redo
+from regcomments.renditions import Pair
 
 BEAT_SECONDS = 15.0  # a line this often tells that a long shard is alive
+KEEP_COMMENTS = 250  # comments whose page facts are written at once; a kill loses at most these
 
 
 @dataclass
@@ -54,9 +57,14 @@ def read_receipts(folder: Path) -> Counts:
     return total
 
 
-def bodies_of(settings: Settings, comments: list[str]) -> dict[str, str]:
-    """Return the inline bodies of `comments` in one query. Raises BibError."""
-    if settings.bib == "none" or not comments:
+def bodies_of(settings: Settings, comments: list[str]) -> dict[str, str] | None:
+    """Return the inline bodies of `comments` in one query, None without a database.
+
+    Raises BibError.
+    """
+    if settings.bib == "none":
+        return None
+    if not comments:
         return {}
     columns = settings.bib_columns
     bib: Bib = open_bib(
@@ -81,44 +89,84 @@ def run_shard(
     """Write combined.md for the wanted comments `first` to `last` of `docket`.
 
     A comment whose folder can't be read or written is told with `say`, counted and left; the
-    others go on. Raises UserError when the database of bodies can't be read or the disk is full.
+    others go on. Raises UserError when the docket, the database of bodies or the reading process
+    can't be used, or the disk is full.
     """
     state = Path(settings.state)
-    started = time.monotonic()
-    wanted = list(wanted_comments(state, docket, redo, first, last))[:limit]
+    started = beat = time.monotonic()
+    try:
+        names = list(wanted_comments(state, docket, redo, first, last))
+    except OSError as error:
+        raise UserError(f"docket {docket} can't be read: {error.strerror or error}") from error
+    if not (state / docket).is_dir():
+        raise UserError(f"docket {docket} is not in {state} any more: is the disk mounted?")
+    wanted = [
+        name
+        for name in names
+        if not settings.settle_seconds
+        or cost(state, docket, name, settings.settle_seconds) is not None
+    ][:limit]
     bodies = bodies_of(settings, wanted)
     counts = Counts()
-    facts: dict[str, object] = {}
-    pairs: list[tuple[str, str, object]] = []
-    beat = started
+    keeper = _Keeper(state, f"{docket}.{first}.{last}")
     ocr = OcrLookup(state, settings.ocr.get("engine")) if _has_ocr(state) else None
-    with Worker(settings.limits(), settings.options(), ocr, fork=True) as worker:
+    with keeper, Worker(settings.limits(), settings.options(), ocr, fork=True) as worker:
         for number, comment in enumerate(wanted, start=1):
+            folder = state / docket / comment
             try:
-                outcome = make_combined(state / docket / comment, bodies, worker)
-            except FileNotFoundError:
-                continue  # the folder went while we worked
-            except OSError as error:
-                if disk_is_full(error):
-                    raise UserError(
-                        f"no space left while writing {state / docket / comment}: make room and "
-                        "run the same command again; what is done stays done"
-                    ) from error
-                say(f"{docket}/{comment}: {error.strerror or error}: {error.filename or ''}")
+                outcome = make_combined(folder, bodies, worker)
+            except UserError:
+                raise
+            except Exception as error:  # one comment's trouble must not end the shard
+                if isinstance(error, OSError) and disk_is_full(error):
+                    raise UserError(full_disk(folder)) from error
+                if isinstance(error, FileNotFoundError) and not folder.is_dir():
+                    continue  # the folder went while we worked
+                say(f"{docket}/{comment}: {type(error).__name__}: {error}")
                 counts.failed_comments += 1
                 continue
             _count(counts, outcome)
-            facts.update(outcome.page_facts)
-            pairs += [(docket, comment, pair) for pair in outcome.pairs]
+            keeper.add(docket, comment, outcome)
             if time.monotonic() - beat >= BEAT_SECONDS:
                 beat = time.monotonic()
                 speed = counts.attachments / (beat - started)
                 say(f"{docket}: {number}/{len(wanted)} comments, {speed:.1f} files/s, at {comment}")
-    name = f"{docket}.{first}.{last}"
-    append_facts(state, name, facts)
-    append_pairs(state, name, pairs)
     counts.seconds = round(time.monotonic() - started, 3)
     return counts
+
+
+class _Keeper:
+    """Keeps page facts and pairs of a shard, a part at a time, so that a kill loses little."""
+
+    def __init__(self, state: Path, name: str) -> None:
+        self._state, self._name = state, name
+        self._facts: dict[str, Sequence[Page]] = {}
+        self._pairs: list[tuple[str, str, Pair]] = []
+        self._held = 0
+
+    def __enter__(self) -> _Keeper:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._flush()
+
+    def add(self, docket: str, comment: str, outcome: Outcome) -> None:
+        """Keep what is worth keeping of one comment."""
+        self._facts.update(outcome.page_facts)
+        self._pairs += [(docket, comment, pair) for pair in outcome.pairs]
+        self._held += 1
+        if self._held >= KEEP_COMMENTS:
+            self._flush()
+
+    def _flush(self) -> None:
+        try:
+            append_facts(self._state, self._name, self._facts)
+            append_pairs(self._state, self._name, self._pairs)
+        except OSError as error:
+            if disk_is_full(error):
+                raise UserError(full_disk(self._state)) from error
+            raise
+        self._facts, self._pairs, self._held = {}, [], 0
 
 
 def write_receipt(path: Path, counts: Counts) -> None:

@@ -215,7 +215,7 @@ def check_state(state: Path, docket: str | None) -> None:
         raise UserError(
             f"there is no state folder {state}: give the folder of dockets with --config state=DIR"
         )
-    if docket is not None and not (layout.is_item_name(docket) and (state / docket).is_dir()):
+    if docket is not None and not is_folder(state, docket):
         close = difflib.get_close_matches(docket, layout.dockets(state), n=3)
         hint = f"; close to it: {', '.join(close)}" if close else ""
         raise UserError(f"there is no docket {docket} in {state}{hint}")
@@ -296,6 +296,12 @@ def next_generation(folder: Path) -> str:
     return f"{int(names[-1]) + 1 if names else 1:04d}"
 
 
+def is_folder(parent: Path, name: str) -> bool:
+    """True when `name` is a docket or comment folder in `parent`; a symbolic link is none."""
+    path = parent / name
+    return layout.is_item_name(name) and path.is_dir() and not path.is_symlink()
+
+
 def quote_name(name: str) -> str:
-    """Return `name` fit for a receipt's path: no braces, spaces or other signs that rules read."""
-    return quote(name, safe="-_.~")
+    """Return `name` fit for a receipt's path: no braces, spaces, dots or signs that rules read."""
+    return quote(name, safe="-_~").replace(".", "%2E")

@@ -26,6 +26,7 @@ from regcomments.ocr.queue import (
     Queue,
     Row,
     build_queue,
+    read_queue,
     read_rows,
     shards,
     write_queue,
@@ -164,6 +165,13 @@ def closing_lines(folder: Path) -> tuple[list[str], int]:
         lines.append(f"  {docket}/{comment}/{file} page {page}: {reason}")
     if len(failures) > MOST_NAMED:
         lines.append(f"  and {len(failures) - MOST_NAMED} more pages")
+    try:
+        queue = read_queue(folder / "queue.jsonl")
+    except (OSError, ValueError, TypeError, KeyError):
+        queue = Queue("")
+    if queue.exhausted:
+        lines.append(f"{queue.exhausted} pages were tried as often as ocr.max_attempts allows")
+    lines += [f"left out: {problem}" for problem in queue.problems[:MOST_NAMED]]
     if undone:
         lines.append(f"{undone} pages that were asked for are not done; the next run tries again")
     return lines, undone

@@ -23,8 +23,10 @@ from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any
 
+from regcomments.errors import UserError
 from regcomments.read import ReadOptions, preload, read_attachment
 from regcomments.read.limits import WorkerLimits
 from regcomments.records import Document, Extraction
@@ -32,6 +34,8 @@ from regcomments.status import Reason, Status
 
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h: signal for the child when its parent dies
 RECYCLE_RSS = 700 << 20  # bytes; MuPDF keeps what a heavy file took, a fresh worker costs 30 ms
+START_SECONDS = 120.0  # 0.7 s of CPU when the readers are to be imported, on a busy machine more
+READY = ("ready", None)  # the first message of a process that can read
 RECYCLE_READS = 1000  # files, so that slow leaks stay small
 
 
@@ -105,7 +109,7 @@ class Worker:
         try:
             self._conn.send(str(path))
             return self._receive()
-        except (EOFError, ConnectionError):
+        except (EOFError, OSError, UnpicklingError):
             raise self._death() from None
 
     def close(self) -> None:
@@ -161,6 +165,16 @@ class Worker:
             mine.send(setup)
         theirs.close()
         self._conn, self._pid, self._handle = mine, process.pid, process
+        try:
+            if not mine.poll(START_SECONDS) or mine.recv() != READY:
+                raise EOFError
+        except (EOFError, OSError, UnpicklingError):
+            # No file's fault: going on would call every file of the corpus crashed.
+            how = self._death().detail
+            raise UserError(
+                f"the reading process does not start ({how}): run `make setup` again, "
+                "or look at the limits (ulimit -a) of this shell"
+            ) from None
 
     def _exit_code(self) -> int | None:
         if isinstance(self._handle, subprocess.Popen):
@@ -210,6 +224,7 @@ def _serve(
         on_pages=lambda pages: conn.send(("pages", pages)),
         on_document=None if ocr is None else _ocr_hook(ocr),
     )
+    conn.send(READY)
     reads = 0
     while True:
         try:
@@ -223,11 +238,15 @@ def _serve(
 
 
 def _restrict(limits: WorkerLimits) -> None:
-    memory = limits.memory_mb << 20
-    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    scratch = limits.scratch_mb << 20
-    resource.setrlimit(resource.RLIMIT_FSIZE, (scratch, scratch))
+    for kind, wanted in (
+        (resource.RLIMIT_AS, limits.memory_mb << 20),
+        (resource.RLIMIT_FSIZE, limits.scratch_mb << 20),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        _, hard = resource.getrlimit(kind)
+        # An ordinary user may not raise a limit that the shell has set lower.
+        most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(kind, (most, most))
 
 
 def _rss() -> int:
