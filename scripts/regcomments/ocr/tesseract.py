@@ -27,12 +27,14 @@ from regcomments.ocr.judge import TEXTURE_INK
 from regcomments.ocr.source import PageError, ink_from
 from regcomments.ocr.tabulate import TableText, Word, find_tables
 
-METHOD = 2  # to be raised with every change that can alter the text of a page
+METHOD = 3  # to be raised with every change that can alter the text of a page
 _BELIEVED_LINE = 45.0  # mean confidence; print has 80 and more, texture and other scripts 15 to 40
-_TRUSTED_LINE = 70.0
+_TRUSTED_LINE = 70.0  # a line of print, in which a doubtful word is still a word
 _BELIEVED_WORD = 15.0  # below, a word in a good line is a speck or a rule
 # Of a page. Cyrillic and handwriting read as English had 64 to 72, a poor scan in Polish 82.
 _BELIEVED_PAGE = 75.0
+# A speck is now and then an `a`; three letters of print have 92 and more.
+_FEW, _BELIEVED_FEW = 4, 88.0
 # Of all words, noise included: other scripts read as Latin have 18 to 43, a chart 50 and more.
 _OTHER_SCRIPT = 45.0
 _SURE_LINE, _SURE_WORD = 85.0, 70.0  # what goes in of a page that can't be read as a whole
@@ -112,7 +114,7 @@ def page_result(number: int, answer: Mapping[str, Any], seconds: float = 0.0) ->
     text = compose(kept, find_tables(kept, rules, width, height))
     letters = sum(len(word.text) for word in kept)
     confidence = _confidence(kept)
-    outcome, error = _verdict(letters, confidence, _confidence(words), len(words), ink)
+    outcome, error = _verdict(letters, confidence, _confidence(words), ink)
     if outcome == Outcome.NOTHING:
         text = ""
     elif outcome == Outcome.UNREADABLE:
@@ -176,13 +178,15 @@ def _believed(
 
 
 def _verdict(
-    letters: int, confidence: float, all_confidence: float, guesses: int, ink: PageInk
+    letters: int, confidence: float, all_confidence: float, ink: PageInk
 ) -> tuple[Outcome, str | None]:
+    """Return what became of a page of which `letters` are believed, and why it is unreadable."""
     missed = ink.letters >= _WRITING and letters < _READ_SHARE * ink.letters
-    if letters and confidence >= _BELIEVED_PAGE and not missed:
+    enough = _BELIEVED_PAGE if letters >= _FEW else _BELIEVED_FEW
+    if letters and confidence >= enough and not missed:
         return Outcome.TEXT, None
     no_lines = ink.letters < _WRITING or ink.share > TEXTURE_INK
-    if no_lines and (letters < _WRITING or confidence < _BELIEVED_PAGE):
+    if no_lines and (letters < _WRITING or confidence < enough):
         # Neither a line of writing is seen nor could words be made out: a logo, a photograph.
         return Outcome.NOTHING, None
     if confidence >= _BELIEVED_PAGE:
