@@ -33,8 +33,8 @@ demo: ## extract, OCR and index the sample dockets
 	@echo "Texts:  $(DEMO)/comments/<docket>/<comment>/combined.md"
 	@echo "Index:  $(DEMO)/comments/_index.csv and _attachments.csv"
 
-test: setup-dev ## run all tests
-	@$(BIN)/python -m pytest -q
+test: setup-dev ## run all tests (test-slurm and test-marker apart: they need more than Python)
+	@$(BIN)/python -m pytest -q -m "not slurm"
 
 test-slurm: setup-dev ## Slurm tests, on three nodes on this machine (Debian's slurm-wlm, munge)
 	@$(BIN)/python -m pytest -q tests/slurm
