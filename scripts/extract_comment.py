@@ -26,7 +26,9 @@ def main(arguments: list[str] | None = None) -> int:
     settings = Settings.from_json(job.settings.read_text("utf-8"))
     folder = job.combined.parent
     marker = folder / ".extract_comment.failed"
-    ocr = OcrLookup(Path(settings.state), settings.ocr.get("engine"))
+    ocr = OcrLookup(
+        Path(settings.state), settings.ocr.get("engine"), settings.ocr.get("max_attempts", 3)
+    )
     try:
         if not folder.is_dir():
             raise UserError(f"there is no comment folder {folder}")

@@ -42,7 +42,7 @@ def merge_comments(
     failed: list[str] = []
     facts: dict[str, Sequence[Page]] = {}
     beat = time.monotonic()
-    ocr = OcrLookup(state, engine_key)
+    ocr = OcrLookup(state, engine_key, settings.ocr.get("max_attempts", 3))
     with Worker(settings.limits(), settings.options(), ocr, fork=True) as worker:
         for number, (docket, comment) in enumerate(comments, start=1):
             folder = state / docket / comment

@@ -109,7 +109,9 @@ def run_shard(
     bodies = bodies_of(settings, wanted)
     counts = Counts()
     keeper = _Keeper(state, f"{docket}.{first}.{last}")
-    ocr = OcrLookup(state, settings.ocr.get("engine")) if _has_ocr(state) else None
+    ocr = None
+    if (state / layout.OCR_FOLDER).is_dir():
+        ocr = OcrLookup(state, settings.ocr.get("engine"), settings.ocr.get("max_attempts", 3))
     with keeper, Worker(settings.limits(), settings.options(), ocr, fork=True) as worker:
         for number, comment in enumerate(wanted, start=1):
             folder = state / docket / comment
@@ -221,7 +223,3 @@ def _count(counts: Counts, outcome: Outcome) -> None:
         if not entry.is_member:
             counts.attachments += 1
         counts.statuses[f"{entry.status}/{entry.reason or ''}"] += 1
-
-
-def _has_ocr(state: Path) -> bool:
-    return (state / layout.OCR_FOLDER).is_dir()

@@ -45,10 +45,14 @@ Task = Callable[[Path, ReadOptions], Any]
 
 @dataclass(frozen=True)
 class OcrLookup:
-    """Where a worker finds OCR results: the state folder, and the engine to prefer."""
+    """Where a worker finds OCR results: the state folder, and the engine to prefer.
+
+    A page that failed `max_attempts` times says so.
+    """
 
     state: Path
     engine: str | None = None
+    max_attempts: int = 3
 
 
 class WorkerFailure(Exception):
@@ -263,7 +267,7 @@ def _ocr_hook(ocr: OcrLookup):
         if not any(page.needs_ocr for page in document.pages):
             return document
         result = lookup(ocr.state, sha256, ocr.engine)
-        return document if result is None else apply_ocr(document, result)
+        return document if result is None else apply_ocr(document, result, ocr.max_attempts)
 
     return hook
 
