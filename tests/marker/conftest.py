@@ -142,8 +142,8 @@ def engine(shared: Standin):
 
 @pytest.fixture(scope="session")
 def impatient(shared: Standin):
-    """An engine for faults that hang: an answer within 10 s, a page within 30 s."""
-    made = make_engine(config(shared.url, marker={"page_seconds": 30, "request_seconds": 10}))
+    """An engine for faults that hang: an answer within 8 s, a page within 20 s."""
+    made = make_engine(config(shared.url, marker={"page_seconds": 20, "request_seconds": 8}))
     yield made
     made.close()
 

@@ -27,7 +27,7 @@ ALWAYS += ["badjson"]
 
 @pytest.mark.parametrize("mode", ALWAYS)
 def test_server_that_always_fails_reads_no_page(case, standin, impatient, mode):
-    standin.fault(mode, "vlm", seconds=15)
+    standin.fault(mode, "vlm", seconds=12)
     letter = case(letter_scan(1), 1)
     report = letter.read(impatient)
     assert letter.outcomes(impatient) == {1: "failed"}
