@@ -66,7 +66,7 @@ def vllm_command(facts: ServerFacts, port: int, name: str, keeper: int) -> list[
     return [
         *("docker", "run", "--rm", "--name", name, "--label", f"{LABEL}={keeper}"),
         *("--runtime", "nvidia", "--gpus", f"device={facts.device}", "--ipc=host"),
-        *("-v", f"{os.path.expanduser(facts.cache)}:/root/.cache/huggingface"),
+        *("-v", f"{os.path.expanduser(facts.cache)}:/models", "-e", "HF_HOME=/models"),
         *("-p", f"127.0.0.1:{port}:{CONTAINER_PORT}"),
         facts.image,
         *("--model", facts.model, "--served-model-name", facts.model),
