@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pymupdf
-from PIL import Image, ImageDraw
+from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
 SHARED = Path(__file__).resolve().parents[1].parent / "shared"
 
@@ -91,6 +91,14 @@ def faint() -> Draw:
 
 def stamp(number: int = 3) -> Draw:
     return lambda page: page.insert_text((60, 20), STAMP.format(number), fontsize=9)
+
+
+def blurred_word(page: pymupdf.Page) -> None:
+    """Show one word as a small picture whose letters run into each other."""
+    image = Image.new("L", (140, 48), 255)
+    ImageDraw.Draw(image).text((8, 4), "OPPOSED", fill=0, font=ImageFont.load_default(28))
+    blurred = image.filter(ImageFilter.GaussianBlur(2.2))
+    page.insert_image(pymupdf.Rect(72, 110, 142, 134), stream=png(blurred))
 
 
 def watermark() -> Draw:

@@ -10,6 +10,7 @@ from regcomments import grade
 from regcomments.grade import Verdict, judge, judge_document
 from regcomments.read.pagefacts import PageFacts, measure
 from regcomments.read.picturefacts import measure_picture
+from regcomments.read.sanity import stamp_characters
 from regcomments.status import Reason
 
 from tests import page_files as files
@@ -18,6 +19,7 @@ SCANNED = Verdict(True, Reason.SCANNED)
 GARBLED = Verdict(True, Reason.GARBLED, keep_text=False)
 BLANK = Verdict(False, Reason.BLANK)
 FINE = Verdict(False)
+RUNNING_HEAD = "Answers of the Lower River Clinic, sheet {0} of nine"
 HALF = pymupdf.Rect(72, 400, 540, 770)
 TALL = pymupdf.Rect(72, 330, 540, 780)
 
@@ -41,6 +43,13 @@ KINDS = {
     "scan with grain": ((files.scan(noise=25),), SCANNED),
     "faint scan": ((files.faint(),), SCANNED),
     "scan under a stamp": ((files.scan(), files.stamp()), SCANNED),
+    "word, its letters touching, under a stamp": ((files.blurred_word, files.stamp()), SCANNED),
+    "word, its letters touching, beside a line": (
+        (files.blurred_word, files.letter(("I support this rule.",))),
+        FINE,
+    ),
+    "empty sheet, scanned, under a stamp": ((files.dirt, files.stamp()), FINE),
+    "photograph under a stamp": ((files.photo(), files.stamp()), FINE),
     "scan under a watermark": ((files.scan(), files.watermark()), SCANNED),
     "letter in outlines": ((files.strokes,), SCANNED),
     "letter in outlines under a typed head": (
@@ -149,14 +158,23 @@ def test_page_that_cannot_be_drawn(chars: int, needs: bool) -> None:
     assert judge(facts).needs_ocr is needs
 
 
-def test_stamp_on_every_page_is_no_text() -> None:
+def running_head(number: int) -> files.Draw:
+    return lambda page: page.insert_text((60, 20), RUNNING_HEAD.format(number), fontsize=9)
+
+
+def test_line_on_every_page_is_no_text() -> None:
     word = files.show(files.picture_of(files.letter(("Agreed, all of it.",))))
-    pages = [(word, files.stamp(n)) for n in range(1, 5)] + [(files.letter(), files.stamp(5))]
+    pages = [(word, running_head(n)) for n in range(1, 5)] + [(files.letter(), running_head(5))]
     facts = [measure(page, page.get_text()) for page in files.document_of(pages)]
-    size = len(files.STAMP.format(1).replace(" ", ""))
+    size = len(RUNNING_HEAD.format(1).replace(" ", ""))
     assert grade.stamps(facts) == [size] * 5
     assert not judge(facts[0]).needs_ocr
     assert judge_document(facts) == [SCANNED] * 4 + [FINE]
+
+
+def test_stamp_on_a_single_page_is_no_text() -> None:
+    word = files.show(files.picture_of(files.letter(("Agreed, all of it.",))))
+    assert verdict_on(files.page_of(word, files.stamp(1))) == SCANNED
 
 
 @pytest.mark.parametrize("count", [1, 2])
@@ -232,3 +250,22 @@ def test_ocr_pages_of_the_cases() -> None:
         right.append(found - free == set(case["needs_ocr_pages"]) - free)
     assert len(right) > 50
     assert sum(right) >= 0.95 * len(right)
+
+
+@pytest.mark.parametrize(
+    ("line", "stamped"),
+    [
+        ("Case: 21-1298 Document: 42 Page: 1 Date Filed: 08/31/2022", True),
+        ("Case 1:20-cv-00042-ABC   Document 5   Filed 01/02/20   Page 1 of 3", True),
+        ("USCA4 Appeal Case: 17-2218 Doc: 5 Filed: 10/18/2017 Pg: 1 of 1", True),
+        ("EPA_000123", True),
+        ("FROM: J SMITH FAX NO. 5550100 Jan. 05 2019 02:14PM P 3", True),
+        ("In this case the document filed with the agency says otherwise on page 3.", False),
+        ("Docket 2031 is wrong about case mix.", False),
+        ("Please call or fax me.", False),
+        ("I oppose CMS-2031-0144.", False),
+    ],
+)
+def test_filing_and_fax_stamps_are_no_text(line: str, stamped: bool) -> None:
+    expected = len(line.replace(" ", "")) if stamped else 0
+    assert stamp_characters(f"{line}\n") == expected

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from regcomments.read.pagefacts import PageFacts
 from regcomments.status import Reason
 
-RULE_VERSION = "3"
+RULE_VERSION = "4"
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,8 @@ class Rule:
     `some_letters`: letters outside the text layer that count on a page without text, a word or
     two. Recall decides here: a logo costs one OCR try, a missed page a comment. `times_more`: on
     a short page they are substantial if so many times more than the text. `paragraph`: they are
-    on any page, some forty words; labels of charts and forms stay below.
+    on any page, some forty words; labels of charts and forms stay below. `one_word`: in a mark of a
+    word's shape, on a page that bears nothing but a filing or fax stamp.
 
     `speck_share`, `speck_tokens`: a text layer that is mostly single characters, over writing
     that it does not cover, is the debris of a failed OCR. `clean`: ink on paper that is blank
@@ -47,6 +48,7 @@ class Rule:
     some_letters: int = 8
     times_more: float = 5.0
     paragraph: int = 250
+    one_word: int = 4
     speck_share: float = 0.6
     speck_tokens: int = 10
     clean: float = 0.0005
@@ -84,12 +86,15 @@ def judge(facts: PageFacts, stamp_chars: int = 0, rule: Rule = RULE) -> Verdict:
     """Return the verdict on one page, `stamp_chars` characters of which repeat on its fellows."""
     if garbled(facts, rule):
         return Verdict(True, Reason.GARBLED, keep_text=False)
-    own = max(0, facts.chars - stamp_chars)
+    own = max(0, facts.chars - max(stamp_chars, facts.stamp_chars))
     enough = min(rule.some_letters + rule.times_more * own, rule.paragraph)
     if facts.looked and facts.letters >= enough:
         specks = facts.single_tokens >= rule.speck_share * facts.tokens
         junk = specks and facts.tokens >= rule.speck_tokens
         return Verdict(True, Reason.SCANNED, keep_text=not junk)
+    # Under a stamp alone a single word counts, even one whose letters touch.
+    if facts.looked and facts.stamp_chars and not own and facts.lone >= rule.one_word:
+        return Verdict(True, Reason.SCANNED)
     # A page that cannot be drawn is given the benefit of the doubt if it says next to nothing.
     if facts.render_failed and own < rule.paragraph / rule.times_more and facts.images:
         return Verdict(True, Reason.SCANNED)

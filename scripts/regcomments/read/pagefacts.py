@@ -56,8 +56,8 @@ class PageFacts:
     `content_bytes` is the compressed size of the page's drawing instructions, `image_share` the
     area under pictures, `paths` the drawing steps. `looked` tells that the page was rendered and
     searched: `ink_share` is the part that is not paper, `lines`, `letters`, `longest`,
-    `letter_height` (pixels) and `vertical` describe the writing outside the text layer's boxes
-    (ink.TextLook). `render_failed`: it should have been, in vain.
+    `letter_height` (pixels), `vertical` and `lone` describe the writing outside the boxes of the
+    text layer (ink.TextLook). `render_failed`: it should have been, in vain.
     `marks` holds hash and length of the first and last lines, digits masked (grade.stamps).
     """
 
@@ -76,6 +76,7 @@ class PageFacts:
     accented: int = 0
     symbols: int = 0
     symbol_kinds: int = 0
+    stamp_chars: int = 0
     content_bytes: int = -1
     images: int = 0
     image_share: float = -1.0
@@ -90,6 +91,7 @@ class PageFacts:
     longest: int = -1
     letter_height: float = -1.0
     vertical: bool = False
+    lone: int = -1
     marks: str = ""
 
     def to_dict(self) -> dict[str, Scalar]:
@@ -131,7 +133,9 @@ def measure(
             facts = replace(facts, unmapped_chars=_unmapped(page))
         if facts.chars < SHORT_TEXT:
             facts = _with_log(page, facts)
-            if facts.image_share >= _PICTURE_ON_SHORT_PAGE or facts.paths >= _MANY_PATHS:
+            shown = facts.image_share >= _PICTURE_ON_SHORT_PAGE or facts.paths >= _MANY_PATHS
+            # A page that says nothing of its own holds something else, however small.
+            if shown or (facts.images and facts.stamp_chars == facts.chars):
                 facts = _with_look(page, facts, textpage)
         else:
             facts = replace(facts, content_bytes=_content_bytes(page))
@@ -275,6 +279,7 @@ def _with_look(
         longest=seen.longest,
         letter_height=round(seen.height, 1),
         vertical=seen.vertical,
+        lone=seen.lone,
     )
 
 

@@ -40,6 +40,17 @@ _PLAIN = bytes(range(0xC0))
 _ODD_INSIDE = re.compile(rb"a[A]|[aA]#+[aA]|[aA]0+[aA]")
 _LETTERS = re.compile(rb"[aA].*[aA]")
 _ADDRESS = re.compile(r"://|@|www\.|\w\(")
+# What filing systems and fax machines print across a page: a court's header ("Case: 21-1298
+# Document: 42 Page: 1 Date Filed: 08/31/2022"), a Bates number, the line of a fax.
+_STAMP = re.compile(
+    r"(?:\S+ ){0,2}case\W{0,3}(?:no\W{0,2})?\d.{0,60}\bdoc(?:ument)?\W{0,3}\d.{0,60}"
+    r"\b(?:filed|page|pg)\b.{0,40}"
+    r"|[a-z]{2,12}[-_ ]?\d{5,10}"
+    r"|(?=.*\bfax\b)(?=.*\d\d?:\d\d)(?=.*\b(?:p|pg|page)\b[. ]{0,2}\d).{10,120}",
+    re.IGNORECASE,
+)
+# A page that says more than a few stamps is read for what it says.
+_MOST_STAMPED = 300
 
 
 @dataclass(frozen=True)
@@ -52,7 +63,9 @@ class TextSanity:
     a digit or a change from small to capital letter inside; `small_letters` are Western small
     letters (capitals make acronyms), `small_vowels` those of them that are vowels, y too;
     `accented` are Western letters beyond A to Z;
-    `symbols` the characters of `_SYMBOLS`, `symbol_kinds` how many different ones there are.
+    `symbols` the characters of `_SYMBOLS`, `symbol_kinds` how many different ones there are;
+    `stamp_chars` the characters of lines that a filing system or a fax machine printed, counted
+    on short pages only.
     """
 
     chars: int = 0
@@ -66,11 +79,18 @@ class TextSanity:
     accented: int = 0
     symbols: int = 0
     symbol_kinds: int = 0
+    stamp_chars: int = 0
 
 
 def bad_characters(text: str) -> int:
     """Return how many characters of `text` stand for glyphs without a Unicode value."""
     return len(_BAD.findall(text))
+
+
+def stamp_characters(text: str) -> int:
+    """Return how many characters of `text`, white space left out, stand in stamped lines."""
+    lines = (" ".join(line.split()) for line in text.split("\n"))
+    return sum(len(line.replace(" ", "")) for line in lines if _STAMP.fullmatch(line))
 
 
 def text_sanity(text: str) -> TextSanity:
@@ -84,8 +104,9 @@ def text_sanity(text: str) -> TextSanity:
     symbols = shapes.count(b"#")
     sounds = western.translate(_SOUNDS)
     vowels = sounds.count(b"v")
+    chars = sum(lengths)
     # Exact counts only where a rough one says that something may be wrong.
-    if hits > 0.1 * len(tokens) or symbols > 0.2 * sum(lengths):
+    if hits > 0.1 * len(tokens) or symbols > 0.2 * chars:
         pieces = [(token, token.encode("cp1252", "replace").translate(_SHAPES)) for token in tokens]
         worded = [(token, shape) for token, shape in pieces if _LETTERS.search(shape)]
         words = len(worded)
@@ -93,7 +114,7 @@ def text_sanity(text: str) -> TextSanity:
             1 for token, shape in worded if _ODD_INSIDE.search(shape) and not _ADDRESS.search(token)
         )
     return TextSanity(
-        chars=sum(lengths),
+        chars=chars,
         bad_chars=bad_characters(text),
         tokens=len(tokens),
         single_tokens=lengths.count(1),
@@ -104,4 +125,5 @@ def text_sanity(text: str) -> TextSanity:
         accented=len(western.translate(None, _PLAIN)),
         symbols=symbols,
         symbol_kinds=len(set(text).intersection(_SYMBOLS)) if symbols else 0,
+        stamp_chars=stamp_characters(text) if chars < _MOST_STAMPED else 0,
     )
