@@ -70,10 +70,15 @@ def read_pdf(path: Path, options: ReadOptions) -> Document:
             document_parts(document, pinned, options.max_member_bytes), options
         )
         reason = _portfolio_reason(document, read, members)
+        pages = _graded(read)
+        if document.is_repaired and not members and _says_nothing(pages):
+            # What a sheet held is lost with the other half of the file: not a blank sheet.
+            detail = "damaged, nothing but blank pages could be recovered"
+            raise UnreadableError(Status.FAILED, Reason.CORRUPT, detail)
         return Document(
             kind="pdf",
             method="pymupdf",
-            pages=_graded(read),
+            pages=pages,
             paged=True,
             reason=reason,
             warnings=(*_warnings(document, read), *warnings),
@@ -171,6 +176,11 @@ def _graded(read: Sequence[_Read]) -> tuple[Page, ...]:
             )
         )
     return tuple(pages)
+
+
+def _says_nothing(pages: Sequence[Page]) -> bool:
+    """Tell whether no page holds text, readable or to be recognised."""
+    return not any(page.text or page.needs_ocr for page in pages)
 
 
 def _refuse_placeholder(document: pymupdf.Document, read: Sequence[_Read]) -> None:
