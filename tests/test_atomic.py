@@ -14,19 +14,27 @@ def test_writes(tmp_path, data, raw, durable):
     path.write_bytes(b"old")
     write_atomic(path, data, durable=durable)
     assert path.read_bytes() == raw
-    assert path.stat().st_mode & 0o777 == 0o644
     assert os.listdir(tmp_path) == ["file"]
 
 
-@pytest.mark.parametrize("call", ["replace", "chmod"])
-def test_old_file_survives_an_error(tmp_path, monkeypatch, call):
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+def test_umask_says_who_may_read(tmp_path, umask, mode):
+    before = os.umask(umask)
+    try:
+        write_atomic(tmp_path / "file", b"x")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "file").stat().st_mode & 0o777 == mode
+
+
+def test_old_file_survives_an_error(tmp_path, monkeypatch):
     path = tmp_path / "file"
     path.write_bytes(b"old")
 
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(atomic.os, call, full)
+    monkeypatch.setattr(atomic.os, "replace", full)
     with pytest.raises(OSError, match="No space"):
         write_atomic(path, b"new")
     assert path.read_bytes() == b"old"
@@ -39,7 +47,8 @@ def test_unencodable_text_leaves_nothing(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
-def test_longest_name(tmp_path):
-    path = tmp_path / ("n" * 255)
+@pytest.mark.parametrize("name", ["n" * 255, "é" * 127, "案" * 85])
+def test_longest_name(tmp_path, name):
+    path = tmp_path / name
     write_atomic(path, b"x")
     assert path.read_bytes() == b"x"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
 from pathlib import Path
+
+SUFFIX = ".tmp"
 
 
 def write_atomic(path: Path, data: bytes | str, *, durable: bool = False) -> None:
@@ -15,15 +17,18 @@ def write_atomic(path: Path, data: bytes | str, *, durable: bool = False) -> Non
     was and the temporary one is removed. Raises OSError.
     """
     raw = data.encode("utf-8") if isinstance(data, str) else data
-    fd, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:80]}.", suffix=".tmp")
+    # Bytes, not characters: a name has 255 of them at most. Mode 0666 leaves it to the umask
+    # who may read the file.
+    stem = path.name.encode("utf-8", "surrogateescape")[:80].decode("utf-8", "ignore")
+    name = path.parent / f".{stem}.{os.getpid()}-{secrets.token_hex(4)}{SUFFIX}"
+    fd = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     try:
         with open(fd, "wb") as handle:
             handle.write(raw)
             if durable:
                 handle.flush()
                 os.fsync(handle.fileno())
-        os.chmod(name, 0o644)
         os.replace(name, path)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        name.unlink(missing_ok=True)
         raise

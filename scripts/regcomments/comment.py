@@ -111,6 +111,8 @@ def make_combined(
         write_atomic(target, text)
     elif any(item.mtime_ns > content.combined_mtime_ns for item in content.attachments):
         os.utime(target)  # read again, nothing new: no longer stale
+    for name in content.unfinished:
+        (folder / name).unlink(missing_ok=True)
     facts = {}
     for result in results.values():
         facts.update(_facts(result))

@@ -13,10 +13,13 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+
+from regcomments.atomic import SUFFIX as TEMPORARY_SUFFIX
 
 COMBINED = "combined.md"
 OCR_FOLDER = "_ocr"
@@ -31,6 +34,8 @@ CELLS_PARQUET = "_cells.parquet"
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _ATTACHMENT = re.compile(r"attachment_([0-9]{1,9})(?:\.([^/]*))?", re.IGNORECASE)
 _TABLES_SUFFIX = ".tables.json"
+# No write takes so long, on whatever host of a shared folder.
+_UNFINISHED_SECONDS = 24 * 3600
 _DIGITS = re.compile(r"(\d+)")
 _ANY_DIGIT = str.maketrans("123456789", "0" * 9)
 
@@ -51,12 +56,14 @@ class Folder:
     """What lies in one comment folder.
 
     `others` are names that are neither attachments nor files of ours: reported, never read.
-    `combined_mtime_ns` is None while there is no combined.md.
+    `combined_mtime_ns` is None while there is no combined.md. `unfinished` are halves of it that
+    a killed process left, at least a day old.
     """
 
     attachments: tuple[Attachment, ...]
     combined_mtime_ns: int | None
     others: tuple[str, ...]
+    unfinished: tuple[str, ...] = ()
 
 
 def natural_key(name: str) -> tuple:
@@ -125,6 +132,7 @@ def scan_folder(path: str | Path) -> Folder:
     """Return what lies in the comment folder `path`. Raises OSError."""
     attachments: list[Attachment] = []
     others: list[str] = []
+    unfinished: list[str] = []
     combined: int | None = None
     with os.scandir(path) as entries:
         for entry in entries:
@@ -134,6 +142,10 @@ def scan_folder(path: str | Path) -> Folder:
                     combined = entry.stat(follow_symlinks=False).st_mtime_ns
                 else:
                     others.append(name)
+                continue
+            if name.startswith(f".{COMBINED}.") and name.endswith(TEMPORARY_SUFFIX):
+                if time.time() - entry.stat(follow_symlinks=False).st_mtime > _UNFINISHED_SECONDS:
+                    unfinished.append(name)
                 continue
             if name[0] == "." or name.endswith(_TABLES_SUFFIX):
                 continue
@@ -152,7 +164,7 @@ def scan_folder(path: str | Path) -> Folder:
             else:
                 others.append(name)
     attachments.sort(key=lambda item: natural_key(item.name))
-    return Folder(tuple(attachments), combined, tuple(sorted(others)))
+    return Folder(tuple(attachments), combined, tuple(sorted(others)), tuple(unfinished))
 
 
 def unexpected(state: Path) -> Iterator[str]:

@@ -12,13 +12,14 @@ import os
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, Pipe, wait
 from pathlib import Path
 from typing import Any
+
+from regcomments.scratch import make_scratch
 
 CHILD = Path(__file__).with_name("marker_child.py")
 LOOK_SECONDS = 0.5  # between looks at deadlines and memory while nothing arrives
@@ -71,7 +72,7 @@ class MarkerProcess:
     busy: bool = False
     ready: bool = False
     _process: subprocess.Popen | None = None
-    _scratch: str | None = None
+    _scratch: Path | None = None
     _deadline: float = 0.0
     _started: float = field(default=0.0)
 
@@ -80,13 +81,17 @@ class MarkerProcess:
         if self.conn is not None:
             return
         mine, theirs = Pipe()
-        self._scratch = tempfile.mkdtemp(prefix="regcomments-marker-")
-        font = Path(self._scratch, "font.ttf")
+        self._scratch = make_scratch("marker")
+        font = self._scratch / "font.ttf"
         font.write_bytes(self.plan.font)
-        environment = {**self.plan.environment, "TMPDIR": self._scratch, "FONT_PATH": str(font)}
+        environment = {
+            **self.plan.environment,
+            "TMPDIR": str(self._scratch),
+            "FONT_PATH": str(font),
+        }
         self.conn, self.ready, self.busy = mine, False, False
         try:
-            with open(Path(self._scratch, "log"), "wb") as log:
+            with open(self._scratch / "log", "wb") as log:
                 self._process = subprocess.Popen(
                     [self.plan.python, "-P", str(self.plan.program), str(theirs.fileno())],
                     pass_fds=[theirs.fileno()],
@@ -104,7 +109,7 @@ class MarkerProcess:
         self._deadline = time.monotonic() + self.limits.start_seconds
         setup = {
             **self.plan.setup,
-            "scratch": self._scratch,
+            "scratch": str(self._scratch),
             "scratch_mb": self.limits.scratch_mb,
         }
         self._send(setup)
@@ -187,7 +192,7 @@ class MarkerProcess:
         how = f"signal {-code}" if code < 0 else f"exit {code}"
         tail = ""
         with contextlib.suppress(OSError):
-            text = Path(self._scratch, "log").read_text("utf-8", "replace")
+            text = (self._scratch / "log").read_text("utf-8", "replace")
             tail = " ".join(text[-_LOG_TAIL:].split())
         return f"the marker process died ({how}){': ' if tail else ''}{tail}"
 

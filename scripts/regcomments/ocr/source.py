@@ -14,7 +14,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, Pipe
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from regcomments.ocr.engines import PageInk
+from regcomments.scratch import make_scratch
 
 RECYCLE_RSS_MB = 900  # MuPDF and Tesseract keep what a heavy page took; a new process costs 0.3 s
 
@@ -52,7 +52,7 @@ class PageProcess:
         self._program = program
         self._conn: Connection | None = None
         self._process: subprocess.Popen | None = None
-        self._scratch: str | None = None
+        self._scratch: Path | None = None
 
     def __enter__(self) -> PageProcess:
         return self
@@ -116,7 +116,7 @@ class PageProcess:
 
     def _start(self) -> None:
         mine, theirs = Pipe()
-        self._scratch = tempfile.mkdtemp(prefix="regcomments-ocr-")
+        self._scratch = make_scratch("ocr")
         package = Path(__file__).resolve().parents[2]
         search = [str(package), *filter(None, [os.environ.get("PYTHONPATH")])]
         # More threads than one make Tesseract slower when every core has its own shard.
@@ -124,7 +124,7 @@ class PageProcess:
             **os.environ,
             "OMP_THREAD_LIMIT": "1",
             "PYTHONPATH": os.pathsep.join(search),
-            "TMPDIR": self._scratch,
+            "TMPDIR": str(self._scratch),
         }
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", self._program, str(theirs.fileno())],
@@ -139,7 +139,7 @@ class PageProcess:
         setup = {
             "memory_mb": self._limits.memory_mb,
             "scratch_mb": self._limits.scratch_mb,
-            "scratch": self._scratch,
+            "scratch": str(self._scratch),
         }
         with contextlib.suppress(OSError):  # a process that died already shows at the first ask
             mine.send_bytes(json.dumps(setup).encode())

@@ -16,7 +16,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -30,6 +29,7 @@ from regcomments.errors import UserError
 from regcomments.read import ReadOptions, preload, read_attachment
 from regcomments.read.limits import WorkerLimits
 from regcomments.records import Document, Extraction
+from regcomments.scratch import make_scratch
 from regcomments.status import Reason, Status
 
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h: signal for the child when its parent dies
@@ -89,7 +89,7 @@ class Worker:
         self._conn: Connection | None = None
         self._pid: int | None = None
         self._handle: object = None
-        self._scratch: str | None = None
+        self._scratch: Path | None = None
 
     def __enter__(self) -> Worker:
         return self
@@ -152,8 +152,8 @@ class Worker:
 
     def _start(self) -> None:
         mine, theirs = Pipe()
-        self._scratch = tempfile.mkdtemp(prefix="regcomments-")
-        options = replace(self._options, scratch=Path(self._scratch))
+        self._scratch = make_scratch()
+        options = replace(self._options, scratch=self._scratch)
         setup = (self._limits, options, self._ocr, self._task)
         if self._fork:
             preload()

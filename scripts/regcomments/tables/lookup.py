@@ -10,6 +10,7 @@ import pymupdf
 
 from regcomments import layout
 from regcomments.atomic import write_atomic
+from regcomments.index_sql import parquet_source
 from regcomments.read.pdf_open import open_pdf
 from regcomments.tables import address as addresses
 from regcomments.tables.files import file_sha256
@@ -102,9 +103,9 @@ def _places(wanted: str, state: Path) -> list[tuple[str, str, Path]]:
     if index.exists():
         with duckdb.connect() as con:
             rows = con.execute(
-                "SELECT DISTINCT docket_id, comment_id, file FROM read_parquet(?)"
+                f"SELECT DISTINCT docket_id, comment_id, file FROM {parquet_source(index)}"
                 " WHERE table_address = ? ORDER BY ALL",
-                [str(index), wanted],
+                [wanted],
             ).fetchall()
         places = [(d, c, state / d / c / f"{f}{SUFFIX}") for d, c, f in rows]
         places = [p for p in places if p[2].exists()]

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import pandas as pd
 
 from regcomments import __version__, layout
 from regcomments.atomic import write_atomic
+from regcomments.index_sql import literal, parquet_source
 from regcomments.tables.files import file_sha256, tables_of_file
 from regcomments.tables.items import Box, Cell, Table
 from regcomments.tables.numbers import number_of
@@ -225,10 +225,9 @@ def rebuild_cells(state: Path) -> Rebuilt:
                     cells += _append(con, rows)
             cells += _append(con, rows)
             made = Path(folder) / "cells.parquet"
-            con.execute(f"COPY cells TO '{_quoted(made)}' (FORMAT parquet, COMPRESSION zstd)")
+            con.execute(f"COPY cells TO {literal(made)} (FORMAT parquet, COMPRESSION zstd)")
         finally:
             con.close()
-        os.chmod(made, 0o644)
         os.replace(made, target)
     return Rebuilt(files, cells, tuple(damaged))
 
@@ -236,6 +235,8 @@ def rebuild_cells(state: Path) -> Rebuilt:
 def _append(con: duckdb.DuckDBPyConnection, rows: list[tuple]) -> int:
     if not rows:
         return 0
+    import pandas as pd  # a fifth of a second; only the job that gathers cells needs it
+
     con.append("cells", pd.DataFrame.from_records(rows, columns=list(CELL_COLUMNS)))
     count = len(rows)
     rows.clear()
@@ -262,7 +263,7 @@ def register_views(con: duckdb.DuckDBPyConnection, state: Path) -> None:
     path = (state / layout.CELLS_PARQUET).absolute()
     if path.exists():
         typed = ", ".join(f'"{n}"::{kind} AS "{n}"' for n, kind in CELL_COLUMNS.items())
-        source = f"SELECT {typed} FROM read_parquet('{_quoted(path)}')"
+        source = f"SELECT {typed} FROM {parquet_source(path)}"
     else:
         nulls = ", ".join(f'NULL::{kind} AS "{n}"' for n, kind in CELL_COLUMNS.items())
         source = f"SELECT {nulls} WHERE false"
@@ -274,7 +275,3 @@ def register_views(con: duckdb.DuckDBPyConnection, state: Path) -> None:
         " count(number)::BIGINT AS n_numbers, any_value(continues) AS continues,"
         " any_value(ruled) AS ruled FROM cells GROUP BY ALL"
     )
-
-
-def _quoted(path: Path) -> str:
-    return str(path).replace("'", "''")
