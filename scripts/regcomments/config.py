@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import json
 import os
@@ -91,10 +92,27 @@ def check_config(config: dict[str, Any], schema_path: Path) -> None:
     if config.get("bib") is None:
         config["bib"] = "none"
     schema = yaml.safe_load(schema_path.read_text("utf-8"))
+    _read_numbers(config, schema)
     errors = sorted(Draft202012Validator(schema).iter_errors(config), key=lambda e: list(e.path))
     if errors:
         lines = "\n".join(f"  {_explain(error)}" for error in errors)
         raise UserError(f"the configuration is wrong (see config/README.md):\n{lines}")
+
+
+def _read_numbers(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
+    """Turn strings into the numbers and truth values that the schema asks for, where they are.
+
+    `--config 'ocr={"dpi": 300}'` reaches us with every value a string.
+    """
+    for key, about in schema.get("properties", {}).items():
+        value = config.get(key)
+        if isinstance(value, dict):
+            _read_numbers(value, about)
+        kinds = about.get("type", ())
+        kinds = {kinds} if isinstance(kinds, str) else set(kinds)
+        if isinstance(value, str) and not kinds & {"string", "object", "array"}:
+            with contextlib.suppress(ValueError):  # left as it is, for the schema to complain of
+                config[key] = json.loads(value.lower())
 
 
 def make_settings(
