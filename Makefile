@@ -33,11 +33,11 @@ demo: ## extract, OCR and index the sample dockets
 	@echo "Texts:  $(DEMO)/comments/<docket>/<comment>/combined.md"
 	@echo "Index:  $(DEMO)/comments/_index.csv and _attachments.csv"
 
-test: setup-dev ## run all tests (test-slurm and test-marker apart: they need more than Python)
-	@$(BIN)/python -m pytest -q -m "not slurm"
+test: setup-dev ## run all tests but test-slurm and test-marker, which need more than Python
+	@$(BIN)/python -m pytest -q -m "not slurm and not marker_env"
 
 test-slurm: setup-dev ## Slurm tests, on three nodes on this machine (Debian's slurm-wlm, munge)
-	@$(BIN)/python -m pytest -q tests/slurm
+	@REGCOMMENTS_REQUIRE=slurm $(BIN)/python -m pytest -q tests/slurm
 
 lint: setup-dev ## ruff, snakefmt, snakemake --lint
 	@$(BIN)/ruff check .
@@ -68,8 +68,8 @@ clean: ## remove environments, caches and the demo
 setup-marker: ## make .venv-marker, which marker's processes run in (6 GB)
 	@$(PYTHON) scripts/make_venv.py .venv-marker requirements-marker.txt --no-compile
 
-test-marker: setup-dev setup-marker ## the tests that drive the real marker against a stand-in
-	@$(BIN)/python -m pytest -q -m marker_env tests/marker
+test-marker: setup-dev setup-marker ## tests that drive the real marker against a stand-in
+	@REGCOMMENTS_REQUIRE=marker $(BIN)/python -m pytest -q -m marker_env tests/marker
 
 ocr-check: ## read ten sample pages with marker on HOST (HOST=rig) and print its speed
 	@$(MAKE) --no-print-directory setup

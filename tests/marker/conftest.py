@@ -23,6 +23,8 @@ from regcomments.ocr.queue import Row
 from regcomments.ocr.run import RunSettings, ShardReport, read_shard
 from regcomments.ocr.store import FileResult
 
+from tests.needs import absent
+
 HERE = Path(__file__).parent
 PYTHON = Path(
     os.environ.get("REGCOMMENTS_MARKER_PYTHON")
@@ -32,14 +34,18 @@ START_SECONDS = 60  # for the stand-in; two on an idle machine
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark all tests here, and skip them where there is no marker environment."""
-    absent = pytest.mark.skip(reason="no .venv-marker: run `make setup-marker`")
+    """Mark all tests here."""
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.marker_env)
             item.add_marker(pytest.mark.slow)
-            if not PYTHON.exists():
-                item.add_marker(absent)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def marker_environment() -> None:
+    """No test here runs without the marker environment."""
+    if not PYTHON.exists():
+        absent("marker", "no .venv-marker: run `make setup-marker`")
 
 
 @dataclass

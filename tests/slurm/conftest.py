@@ -11,6 +11,7 @@ from pathlib import Path
 import pymupdf
 import pytest
 
+from tests.needs import absent
 from tests.slurm.minislurm import Cluster, Job, missing_programs
 from tests.workflow.conftest import ROOT, Site
 
@@ -48,7 +49,7 @@ def letter(number: int) -> bytes:
 def cluster():
     missing = missing_programs()
     if missing:
-        pytest.skip(f"not installed: {', '.join(missing)} (Debian's slurm-wlm and munge)")
+        absent("slurm", f"not installed: {', '.join(missing)} (Debian's slurm-wlm and munge)")
     with Cluster() as cluster:
         yield cluster
 
