@@ -100,6 +100,36 @@ def test_kinds_told_apart(tmp_path, name, data, kind):
     assert _kind(tmp_path, name, data) == kind
 
 
+@pytest.mark.parametrize(
+    "start",
+    [
+        "MZ Clinic",
+        "OTTO",
+        "ID3",
+        "OggS",
+        "BZh",
+        "MThd",
+        "PAR1",
+        "MSCF",
+        "RIFF",
+        "Citywide",
+        "The wide",
+    ],
+)
+def test_letters_that_sign_a_binary_format_may_begin_a_text(tmp_path, start):
+    letter = f"{start} asks the agency to keep the café rule as it is.\r\nThank you."
+    assert _kind(tmp_path, "a.txt", letter.encode("cp1252")) == Kind.TEXT
+    binary = start.encode().ljust(12, b"\x00") + bytes(range(200))
+    assert _kind(tmp_path, "a.txt", binary) != Kind.TEXT
+
+
+def test_a_package_whose_list_of_types_does_not_inflate_is_told_by_its_parts(tmp_path):
+    data = bytearray(zipped({"[Content_Types].xml": LETTER * 40, "word/document.xml": "<a/>"}))
+    at = data.index(b"[Content_Types].xml") + len("[Content_Types].xml")
+    data[at : at + 8] = b"\xff" * 8
+    assert _kind(tmp_path, "a.bin", bytes(data)) == Kind.DOCX
+
+
 def test_a_web_archive_is_not_a_mail(tmp_path):
     page = (
         b"From: <Saved by browser>\nMIME-Version: 1.0\n"

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import lzma
 import re
+import struct
 import zipfile
+import zlib
 from enum import StrEnum
 from pathlib import Path
 
@@ -139,6 +142,16 @@ _BY_SUFFIX = {
     **dict.fromkeys(("mp3", "mp4", "m4a", "wav", "avi", "mov", "wmv", "wma"), Kind.NOT_A_DOCUMENT),
     **dict.fromkeys(("exe", "dll", "bin", "dat", "iso", "db"), Kind.NOT_A_DOCUMENT),
 }
+# What no text holds, and formats of these kinds whose signature is letters alone have in their
+# header: looked for in the first bytes.
+_CONTROL = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f\x7f]")
+_LEAD = 256
+_BINARY = frozenset({Kind.NOT_A_DOCUMENT, Kind.ARCHIVE})
+# What zipfile and the decompressors raise on a damaged member.
+_DAMAGE = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, ValueError, KeyError),
+    *(RuntimeError, NotImplementedError, struct.error),
+)
 # Version 4 has no signature; binary files under these names are tried.
 _MAYBE_WORDPERFECT = frozenset({"", "doc", "wpd", "wp", "wp4", "txt", "let", "ltr"})
 _HTML_TAG = re.compile(
@@ -187,14 +200,16 @@ def _magic_kind(head: bytes) -> Kind | None:
     lead = head.removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\r\n\x00")
     if lead.startswith(b"{\\rtf"):
         return Kind.RTF
+    # Letters that begin a text: "MZ Clinic", "OTTO", "Citywide" with its "wide" at 4.
+    plain = _CONTROL.search(head, 0, _LEAD) is None
     for magic, kind in _MAGIC:
-        if head.startswith(magic):
+        if head.startswith(magic) and not (plain and kind in _BINARY and magic.isalnum()):
             return kind
     if head[4:8] == b"ftyp":
         return Kind.IMAGE if head[8:12] in _IMAGE_BRANDS else Kind.NOT_A_DOCUMENT
-    if head[4:8] in (b"moov", b"mdat", b"wide"):
+    if head[4:8] in (b"moov", b"mdat", b"wide") and not plain:
         return Kind.NOT_A_DOCUMENT
-    if head.startswith(b"RIFF"):
+    if head.startswith(b"RIFF") and not plain:
         return Kind.IMAGE if head[8:12] == b"WEBP" else Kind.NOT_A_DOCUMENT
     # BMP: a small info header size at 14; the two letters alone could begin a text.
     if head.startswith(b"BM") and head[14:15] in (b"\x0c", b"(", b"@", b"l", b"|", b"8", b"4"):
@@ -212,7 +227,7 @@ def _zip_kind(path: Path) -> Kind:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
             return _package_kind(archive, names)
-    except (zipfile.BadZipFile, OSError, ValueError, RuntimeError, NotImplementedError):
+    except _DAMAGE:
         return _broken_zip_kind(path)
 
 
