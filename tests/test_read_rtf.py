@@ -38,6 +38,8 @@ def _read(body: bytes, head: bytes = rb"\ansi\ansicpg1252") -> str:
         (rb"{\listtext\pard 1.\tab}First\par{\pntext\f2\'b7\tab}Next", "1. First\n\n• Next"),
         (rb"{\object{\*\objdata 0102}{\result shown}}", "shown"),
         (rb"{\shp{\*\shpinst{\sp{\sn x}{\sv y}}{\shptxt box\par}}{\shprslt twice}}", "box"),
+        (rb"{\*\do\dobxpage\dptxbx{\dptxbxtext\pard box\par}\dpx1}", "box"),
+        (rb"left\column right", "left\n\nright"),
         (rb"\bin3 {{{after", "after"),
         (rb"unclosed {\b bold", "unclosed bold"),
     ],
@@ -94,11 +96,25 @@ def test_cut_off(tmp_path):
     assert (result.text, result.warnings) == ("We supp", ("the file is cut off or damaged",))
 
 
-def test_a_photographed_letter(tmp_path):
-    image = picture_bytes("PNG")
-    big = image + bytes(4000)  # what follows the end of a PNG is ignored
+_PICTURE = picture_bytes("PNG") + bytes(4000)  # what follows the end of a PNG is ignored
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        rb"\pngblip\picw400 " + _PICTURE.hex().encode(),
+        rb"\picw400\pngblip" + b"\r\n" + _PICTURE.hex("\n", 64).encode(),
+        # As Word writes it.
+        rb"{\*\picprop{\sp{\sn a}{\sv 75}}}\picw4\pngblip\bliptag-7{\*\blipuid 0123456789abcdef}"
+        + _PICTURE.hex("\n", 64).encode(),
+        rb"\pngblip\bin%d " % len(_PICTURE) + _PICTURE,
+    ],
+    ids=["plain", "lines", "word", "binary"],
+)
+def test_a_photographed_letter(tmp_path, written):
+    big = _PICTURE
     path = tmp_path / "a.rtf"
-    path.write_bytes(rb"{\rtf1{\pict\pngblip\picw400 " + big.hex().encode() + b"}}")
+    path.write_bytes(rb"{\rtf1{\pict" + written + b"}}")
     result = read_attachment(path, ReadOptions())
     assert (result.status, result.ocr_pages) == (Status.OCR_NEEDED, (1,))
     assert rtf.picture(path, 1) == big

@@ -12,8 +12,14 @@ from regcomments.records import Document, UnreadableError
 from regcomments.status import Reason, Status
 
 MAX_BYTES = 200_000_000  # pictures are written in hexadecimal, so files are large
-_PICTURE = re.compile(rb"\\(?:png|jpeg)blip([^{}]{0,400}?)\s([0-9a-fA-F\s]{2000,})\}")
-_MIN_PICTURE = 6000  # hexadecimal digits; smaller pictures are logos and signatures
+# After the kind come sizes and, as Word writes it, a group with an identifier; then the bytes, in
+# hexadecimal or as they are.
+_PICTURE = re.compile(
+    rb"\\(?:png|jpeg)blip(?:\{[^{}]{0,200}\}|\\(?!bin)[a-z]{1,32}-?\d{0,10} ?|\s){0,60}"
+    rb"(?:\\bin(\d{1,9}) ?|([0-9a-fA-F\s]{2000,})\})"
+)
+_MIN_PICTURE = 3000  # bytes; smaller pictures are logos and signatures
+_MOST_PICTURES = 100
 
 
 def read_rtf(path: Path, options: ReadOptions) -> Document:
@@ -27,8 +33,7 @@ def read_rtf(path: Path, options: ReadOptions) -> Document:
     if len(data) > MAX_BYTES:
         raise UnreadableError(Status.FAILED, Reason.TOO_LARGE, f"more than {MAX_BYTES} bytes")
     text, is_whole = read(data)
-    found = [_bytes(digits) for digits in _pictures(data)]
-    pages = pages_of(found, len("".join(text.split())))
+    pages = pages_of(_pictures(data), len("".join(text.split())))
     warnings = () if is_whole else ("the file is cut off or damaged",)
     return Document("rtf", "rtf", body=text, pages=pages, warnings=warnings)
 
@@ -38,13 +43,17 @@ def picture(path: Path, number: int) -> bytes:
     found = _pictures(path.read_bytes())
     if not 1 <= number <= len(found):
         raise LookupError(f"no picture {number} in {path.name}")
-    return _bytes(found[number - 1])
-
-
-def _bytes(digits: bytes) -> bytes:
-    digits = b"".join(digits.split())
-    return bytes.fromhex(digits[: len(digits) // 2 * 2].decode("ascii"))
+    return found[number - 1]
 
 
 def _pictures(data: bytes) -> list[bytes]:
-    return [match[2] for match in _PICTURE.finditer(data) if len(match[2]) >= _MIN_PICTURE][:100]
+    found: list[bytes] = []
+    for match in _PICTURE.finditer(data):
+        if match[1] is not None:
+            raw = data[match.end() : match.end() + int(match[1])]
+        else:
+            digits = b"".join(match[2].split())
+            raw = bytes.fromhex(digits[: len(digits) // 2 * 2].decode("ascii"))
+        if len(raw) >= _MIN_PICTURE and len(found) < _MOST_PICTURES:
+            found.append(raw)
+    return found

@@ -329,7 +329,7 @@ class _Reader:
     def _control(self, word: str, number: int | None) -> None:
         state = self._state
         on = number != 0
-        if word in ("par", "sect", "page"):
+        if word in ("par", "sect", "page", "column"):
             self._paragraph()
         elif word == "line":
             self._paragraph() if self._from_html else self._line()

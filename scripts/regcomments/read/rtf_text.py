@@ -46,7 +46,10 @@ SKIPPED = frozenset(
 )
 # Ignorable groups ("\*") that hold text all the same.
 TEXT_GROUPS = frozenset(
-    ["shpinst", "shptxt", "ud", "nesttableprops", "fldinst", "htmltag", "annotation", "footnote"]
+    [
+        *("shpinst", "shptxt", "ud", "nesttableprops", "fldinst", "htmltag", "annotation"),
+        *("footnote", "do"),  # `do`: drawings of Word 95, with text boxes
+    ]
 )
 HEADERS = frozenset(["header", "headerl", "headerr", "headerf"])
 FOOTERS = frozenset(["footer", "footerl", "footerr", "footerf"])
