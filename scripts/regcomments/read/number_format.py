@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
+import operator
 import re
 from dataclasses import dataclass
 
@@ -24,20 +25,38 @@ BUILT_IN = {
     40: "#,##0.00;(#,##0.00)",
 }
 _LITERAL = re.compile(r'"([^"]*)"|\\(.)|_.|\*.|\[\$([^\]-]*)[^\]]*\]|\[[^\]]*\]')
-_DIGITS = re.compile(r"[#0?][#0?,]*(?:\.[#0?]*)?")
+_DIGITS = re.compile(r"[#0?][#0?,]*(?:\.[#0?]*)?|\.[#0?]+")
+_CONDITION = re.compile(r"\[(<=|>=|<>|<|>|=)\s*(-?\d{1,15}(?:\.\d{1,15})?)\]")
+_HOLDS = {
+    "<=": operator.le,
+    ">=": operator.ge,
+    "<>": operator.ne,
+    "<": operator.lt,
+    ">": operator.gt,
+    "=": operator.eq,
+}
 _EPOCH, _EPOCH_1904 = dt.datetime(1899, 12, 30), dt.datetime(1904, 1, 1)
 _LAST_DAY = 2_958_466  # 9999-12-31
 
 
 @dataclass(frozen=True)
 class _Section:
-    """One section of a format: what stands before and after the digits, and how many there are."""
+    """One section of a format: what stands before and after the digits, and how many there are.
+
+    At least `least` digits stand before the point; from the decimals after the first
+    `least_decimals` zeros at the end go. `mask` is filled for digits that literals part, as in
+    telephone numbers: the places of digits ("0", "#") and, marked by a space before it, each
+    character between them.
+    """
 
     before: str
     after: str
+    least: int
     decimals: int
+    least_decimals: int
     thousands: bool
     percent: bool
+    mask: tuple[str, ...] = ()
 
 
 def show(value: float, code: str = "", *, since_1904: bool = False) -> str:
@@ -48,17 +67,60 @@ def show(value: float, code: str = "", *, since_1904: bool = False) -> str:
     """
     if _is_date(code):
         return _date(value, since_1904)
-    sections = code.split(";")
-    negative = value < 0 and len(sections) > 1 and bool(sections[1].strip())
-    section = _section(sections[1] if negative else sections[0])
-    if section is None:
+    chosen, negative = _chosen(value, code)
+    section = _section(chosen)
+    if section is None or value != value or abs(value) == float("inf"):
         return plain_number(value)
     number = abs(value) if negative else value
     number *= 100 if section.percent else 1
-    separator = "," if section.thousands else ""
+    separator = "," if section.thousands and not section.mask else ""
     digits = f"{number:{separator}.{section.decimals}f}"
     sign, digits = ("-", digits[1:]) if digits.startswith("-") else ("", digits)
+    whole, _, decimals = digits.partition(".")
+    if section.mask:
+        digits = _masked(whole, decimals, section.mask)
+    else:
+        while len(decimals) > section.least_decimals and decimals.endswith("0"):
+            decimals = decimals[:-1]
+        whole = whole if section.thousands else whole.rjust(section.least, "0")
+        digits = f"{whole}.{decimals}" if decimals else whole
     return f"{sign}{section.before}{digits}{section.after}".strip()
+
+
+def _chosen(value: float, code: str) -> tuple[str, bool]:
+    """The section of the format for `value`, and whether it shows a negative without its sign."""
+    sections = code.split(";")
+    for at, section in enumerate(sections[:2]):
+        condition = _CONDITION.search(section)
+        if condition is None:
+            continue
+        if _HOLDS[condition[1]](value, float(condition[2])):
+            return section, False
+        if at == len(sections) - 1 or (at == 0 and not _CONDITION.search(sections[1])):
+            return sections[min(at + 1, len(sections) - 1)], False
+    if _CONDITION.search(sections[0]) and len(sections) > 2:
+        return sections[2], False
+    negative = value < 0 and len(sections) > 1 and bool(sections[1].strip())
+    return (sections[1] if negative else sections[0]), negative
+
+
+def _masked(whole: str, decimals: str, mask: tuple[str, ...]) -> str:
+    """Put digits into the places of `mask`: the first place takes all that are left."""
+    left = list(whole.lstrip("0"))
+    point = mask.index(" .") if decimals else len(mask)
+    places = sum(len(place) == 1 for place in mask[:point])
+    out: list[str] = []
+    for place in reversed(mask[:point]):
+        if len(place) == 2:
+            out.append(place[1])
+            continue
+        places -= 1
+        take = len(left) if places == 0 else 1
+        out.append("".join(left[-take:] if take else ()) or ("0" if place == "0" else ""))
+        del left[len(left) - min(take, len(left)) :]
+    following = iter(decimals)
+    tail = [place[1] if len(place) == 2 else next(following, "") for place in mask[point:]]
+    return "".join(reversed(out)) + "".join(tail)
 
 
 def plain_number(value: float) -> str:
@@ -74,17 +136,46 @@ def _section(code: str) -> _Section | None:
     found = _DIGITS.search(bare)
     if found is None or "/" in bare or "E" in bare.upper().replace("GENERAL", ""):
         return None
+    end = max(match.end() for match in _DIGITS.finditer(bare))
     digits = found.group()
-    whole, _, decimals = digits.partition(".")
-    scaled = whole.endswith(",") or bare[found.end() :].startswith(",")
-    if scaled or "General" in code or len(decimals) > 15:
+    parted = end > found.end()
+    whole, _, decimals = (bare[found.start() : end] if parted else digits).partition(".")
+    scaled = whole.endswith(",") or bare[end:].startswith(",")
+    places = re.sub("[^#0?]", "", decimals)
+    if scaled or "General" in code or len(places) > 15 or (parted and "." in decimals):
         return None
     literals = [m[1] or m[2] or m[3] for m in _LITERAL.finditer(code) if m[1] or m[2] or m[3]]
     head = bare[: found.start()]
     split = head.count("\0")
     before = _fill(head, literals[:split])
-    after = _fill(bare[found.end() :], literals[split:])
-    return _Section(before, after, len(decimals), "," in whole, "%" in bare)
+    middle = bare[found.start() : end]
+    inside = literals[split : split + middle.count("\0")]
+    after = _fill(bare[end:], literals[split + len(inside) :])
+    zeros = re.sub("[^#0?]", "", whole).lstrip("#?")
+    return _Section(
+        before,
+        after,
+        least=len(zeros),
+        decimals=len(places),
+        least_decimals=len(places.rstrip("#?")),
+        thousands="," in whole,
+        percent="%" in bare,
+        mask=_mask(middle, inside) if parted else (),
+    )
+
+
+def _mask(text: str, literals: list[str]) -> tuple[str, ...]:
+    """The places and characters of _Section.mask, from a format without and its literals."""
+    parts = iter(literals)
+    mask: list[str] = []
+    for char in text:
+        if char in "#0?":
+            mask.append(char)
+        elif char == "\0":
+            mask += [f" {letter}" for letter in next(parts, "")]
+        elif char != ",":
+            mask.append(f" {char}")
+    return tuple(mask)
 
 
 def _fill(text: str, literals: list[str]) -> str:
