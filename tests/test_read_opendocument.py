@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from kind_files import opendocument, picture_bytes, zipped
 from regcomments.read import ReadOptions, read_attachment
@@ -13,6 +15,22 @@ _FRAME = (
     'svg:width="17cm" svg:height="5cm"><draw:image xlink:href="Pictures/scan.png"/></draw:frame>'
     "</text:p>"
 )
+
+
+def _rows(*rows):
+    """A table of rows such as "A2A": cells with the letter, so many empty ones between."""
+    cells = "".join(
+        "<table:table-row>"
+        + "".join(
+            "<table:table-cell><text:p>A</text:p></table:table-cell>"
+            if piece == "A"
+            else f'<table:table-cell table:number-columns-repeated="{piece}"/>'
+            for piece in re.findall("A|[0-9]+", row)
+        )
+        + "</table:table-row>"
+        for row in rows
+    )
+    return f"<table:table>{cells}</table:table>"
 
 
 def _read(tmp_path, data):
@@ -68,6 +86,15 @@ def _read(tmp_path, data):
             ),
             "| A | B | B |\n| --- | --- | --- |\n| C |  |  |",
         ),
+        (
+            _rows("AAAA", "A2A", "A2A", "16384")
+            + '<table:table><table:table-row table:number-rows-repeated="3"><table:table-cell>'
+            "<text:p>s</text:p></table:table-cell></table:table-row></table:table>",
+            (
+                "| A | A | A | A |\n| --- | --- | --- | --- |\n| A |  |  | A |\n| A |  |  | A |\n\n"
+                "| s |\n| --- |\n| s |\n| s |"
+            ),
+        ),
     ],
 )
 def test_text(tmp_path, body, text):
@@ -100,6 +127,17 @@ def test_workbooks(tmp_path):
     )
     result = _read(tmp_path, opendocument(body, "spreadsheet"))
     assert (result.kind, result.text) == ("ods", "### Costs\n\n| $5.00 |\n| --- |")
+
+
+def test_far_apart_and_repeated_cells_are_bounded(tmp_path):
+    far = "A16000A" * 2
+    repeated = (
+        '<table:table><table:table-row table:number-rows-repeated="1000000"><table:table-cell>'
+        "<text:p>same</text:p></table:table-cell></table:table-row></table:table>"
+    )
+    text = _read(tmp_path, opendocument(_rows(*[far] * 200) + repeated, "spreadsheet")).text
+    assert 100 <= text.count("same") < 1000
+    assert len(text) < 5_000_000
 
 
 def test_presentations(tmp_path):

@@ -216,6 +216,16 @@ class Flow:
                 table.spans[at] = min(rows, MAX_SPAN) - 1
         row.extend([text, *[""] * (columns - 1)])
 
+    def repeat_row(self, times: int) -> None:
+        """Add the current row `times` more, as far as the table may still grow."""
+        table = self._tables[-1]
+        row = table.rows[-1]
+        for _ in range(times):
+            table.cells += len(row)
+            if table.cells > MAX_TABLE_CELLS:
+                return
+            table.rows.append(list(row))
+
     def end_table(self) -> None:
         """End the current table and add it as a pipe table, addresses of its links below."""
         table = self._tables.pop()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lxml import etree
 
-from regcomments.read.flow import Flow, list_number
+from regcomments.read.flow import MAX_SPAN, Flow, list_number
 from regcomments.read.options import ReadOptions
 from regcomments.read.slides import PICTURE_SHARE, SHORT_TEXT, holds_writing
 from regcomments.read.word_package import Package, open_package
@@ -28,6 +28,7 @@ _EMPTY_NOTES = re.compile(r"\s*\bNotes:\s*\Z")
 _UNITS = {"in": 72.0, "cm": 72 / 2.54, "mm": 7.2 / 2.54, "pt": 1.0, "px": 0.75}  # in points
 _XLINK = "{http://www.w3.org/1999/xlink}"
 _MAX_REPEAT = 100  # copies made of a repeated cell or row that holds text
+_MAX_COLUMNS = 16_384  # of a sheet
 # Left out: deleted text of tracked changes, who wrote a note and when, settings of forms.
 _SKIPPED = frozenset(
     {
@@ -47,7 +48,7 @@ _SKIPPED = frozenset(
         _SVG + "desc",
     }
 )
-
+_CELLS = frozenset({_TABLE + "table-cell", _TABLE + "covered-table-cell"})
 
 _Styles = dict[tuple[str, int], tuple[str, str]]  # (list style, level): number format, suffix
 
@@ -164,6 +165,7 @@ class _Walker:
         self._lists: list[list] = []  # [style name, next number]
         self._styles = styles
         self._tables = 0
+        self._blank: list[int] = []  # empty cells since the last text, by open row
         self._label = False  # the next paragraph goes on behind a label
         self._inline = 0  # open paragraphs; elsewhere white space is only the layout of the XML
 
@@ -243,8 +245,14 @@ class _Walker:
             flow.begin_table()
         elif tag == _TABLE + "table-row" and self._tables:
             flow.begin_row()
-        elif tag in (_TABLE + "table-cell", _TABLE + "covered-table-cell") and self._tables:
-            flow.begin_cell()
+            self._blank.append(0)
+        elif tag in _CELLS and self._blank:
+            if _is_blank(node):
+                # Written only when text follows: sheets end in thousands of them.
+                self._blank[-1] += _int(node.get(_TABLE + "number-columns-repeated"), 1)
+            else:
+                self._fill_blanks()
+                flow.begin_cell()
         elif tag == _TEXT + "a":
             address = node.get(_XLINK + "href") or ""
             if address.startswith(("http://", "https://")) and address not in "".join(
@@ -264,14 +272,26 @@ class _Walker:
         elif tag == _TABLE + "table" and self._tables:
             self._tables -= 1
             flow.end_table()
-        elif tag in (_TABLE + "table-cell", _TABLE + "covered-table-cell") and self._tables:
+        elif tag == _TABLE + "table-row" and self._blank:
+            self._blank.pop()
+            repeat = _int(node.get(_TABLE + "number-rows-repeated"), 1)
+            if repeat > 1 and not _is_blank(node):
+                flow.repeat_row(min(repeat, _MAX_REPEAT) - 1)
+        elif tag in _CELLS and self._blank and not _is_blank(node):
             repeat = _int(node.get(_TABLE + "number-columns-repeated"), 1)
             flow.end_cell()  # cells that a span covers are written out
-            has_text = any(text.strip() for text in node.itertext())
-            for _ in range(min(repeat, _MAX_REPEAT) - 1 if has_text else 0):
+            for _ in range(min(repeat, _MAX_REPEAT) - 1):
                 flow.begin_cell()
                 flow.text(" ".join("".join(node.itertext()).split()))
                 flow.end_cell()
+
+    def _fill_blanks(self) -> None:
+        """Write the empty cells before a cell with text, so that it stands in its column."""
+        left, self._blank[-1] = min(self._blank[-1], _MAX_COLUMNS), 0
+        while left > 0:
+            self._flow.begin_cell()
+            self._flow.end_cell(columns=min(left, MAX_SPAN))
+            left -= MAX_SPAN
 
     def _item(self, node: etree._Element) -> None:
         depth = max(len(self._lists), 1)
@@ -296,6 +316,10 @@ def _list_styles(root: etree._Element | None) -> _Styles:
                 key = (style.get(_STYLE + "name") or "", _int(level.get(_TEXT + "level"), 1))
                 found[key] = (form, level.get(_STYLE + "num-suffix") or ".")
     return found
+
+
+def _is_blank(node: etree._Element) -> bool:
+    return not any(text.strip() for text in node.itertext())
 
 
 def _citation(note: etree._Element) -> str:
