@@ -53,6 +53,22 @@ def test_paragraphs(tmp_path, inner, text):
     assert _read(tmp_path, presentation([body])).text == text
 
 
+def test_lines_of_a_title_are_parted(tmp_path):
+    title = shape("\0", "title").replace("\0", "The rule</a:t></a:r><a:br/><a:r><a:t>Comments")
+    assert _read(tmp_path, presentation([title])).text == "### The rule Comments"
+
+
+@pytest.mark.parametrize("flag", ["1", "true", "0"])
+def test_only_covered_cells_are_left_empty(tmp_path, flag):
+    cells = f'<a:tc hMerge="{flag}" vMerge="0"><a:txBody><a:p><a:r><a:t>words</a:t></a:r></a:p>'
+    cells += (
+        "</a:txBody></a:tc><a:tc><a:txBody><a:p><a:r><a:t>x</a:t></a:r></a:p></a:txBody></a:tc>"
+    )
+    frame = f"<p:graphicFrame><a:graphic><a:tbl><a:tr>{cells}</a:tr></a:tbl></a:graphic>"
+    read = _read(tmp_path, presentation([frame + "</p:graphicFrame>"])).text
+    assert read.startswith("| words | x |" if flag == "0" else "| x |")
+
+
 def test_tables_groups_and_hidden_shapes(tmp_path):
     cells = "".join(
         f"<a:tc{span}><a:txBody><a:p><a:r><a:t>{text}</a:t></a:r></a:p></a:txBody></a:tc>"

@@ -273,7 +273,7 @@ def _table(table: etree._Element, flow: Flow) -> None:
         for cell in row.iterchildren(_A + "tc"):
             flow.begin_cell()
             # Covered cells are written out, empty, so that spans need no arithmetic.
-            if cell.get("hMerge") is None and cell.get("vMerge") is None:
+            if not {cell.get("hMerge"), cell.get("vMerge")} & {"1", "true"}:
                 _paragraphs(cell, flow)
             flow.end_cell()
     flow.end_table()
@@ -300,7 +300,9 @@ def _paragraphs(holder: etree._Element, flow: Flow) -> None:
 
 
 def _text(paragraph: etree._Element) -> str:
-    return "".join(paragraph.itertext(_A + "t"))
+    """The words of a title's paragraph on one line."""
+    parts = paragraph.iter(_A + "t", _A + "br", _A + "tab")
+    return "".join(part.text or "" if part.tag == _A + "t" else " " for part in parts)
 
 
 def _placeholder(shape: etree._Element) -> str:
