@@ -69,6 +69,21 @@ def test_damaged_and_foreign_messages(tmp_path, raw, expected):
     assert expected in _read(tmp_path, raw).text
 
 
+def test_a_text_file_attached_to_the_html_side_is_a_member(tmp_path):
+    raw = (
+        b"MIME-Version: 1.0\nSubject: s\nContent-Type: multipart/alternative; boundary=a\n\n"
+        b"--a\nContent-Type: text/plain\n\nSee my notes.\n"
+        b"--a\nContent-Type: multipart/mixed; boundary=b\n\n"
+        b"--b\nContent-Type: text/html\n\n<p>See my notes.\n"
+        b"--b\nContent-Type: text/plain; name=notes.txt\n"
+        b"Content-Disposition: attachment; filename=notes.txt\n\nThe levee leaks.\n"
+        b"--b--\n--a--\n"
+    )
+    result = _read(tmp_path, raw)
+    assert result.text == "Subject: s\n\nSee my notes."
+    assert [(m.name, m.result.text) for m in result.members] == [("notes.txt", "The levee leaks.")]
+
+
 def test_a_forwarded_message_is_a_member(tmp_path):
     outer = EmailMessage()
     outer["Subject"], outer["Message-ID"] = "Fwd", "<2@example.org>"

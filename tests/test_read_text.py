@@ -76,6 +76,13 @@ def test_a_label_is_believed_when_it_decodes():
     assert decode("naïve".encode(), "iso-8859-1")[0] == "naïve"
 
 
+@pytest.mark.parametrize("charset", ["utf-7", "iso-2022-kr", "hz", "iso-2022-jp"])
+def test_charsets_of_seven_bits_are_told_by_their_label(charset):
+    text = {"utf-7": "José, $5", "iso-2022-kr": "반대합니다"}.get(charset, "中文")
+    assert decode(text.encode(charset), charset)[0] == text
+    assert decode(text.encode(charset), "us-ascii")[0].isascii() or charset == "iso-2022-jp"
+
+
 @pytest.mark.parametrize(
     ("data", "status", "reason", "text"),
     [

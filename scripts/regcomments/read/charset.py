@@ -70,9 +70,10 @@ def decode(data: bytes, label: str | None = None) -> tuple[str, str]:
     wide = _wide_charset(data)
     if wide:
         return data.decode(wide, "replace"), wide
-    if not _HIGH.search(data) and not _is_iso2022(data):
-        return data.decode("ascii"), "ascii"
     labelled = charset_of_label(label)
+    # Text in a charset of shifts (ISO 2022, HZ, UTF-7) has no high bytes either.
+    if not _HIGH.search(data) and not _is_iso2022(data) and not _stateful(labelled):
+        return data.decode("ascii"), "ascii"
     if labelled is not None and labelled.startswith(("utf-16", "utf-32")) and b"\0" not in data:
         labelled = None  # who could read the label knows better (HTML Standard, 13.2.3.3)
     for name in ("utf-8", labelled):

@@ -134,12 +134,15 @@ def _alternative(part: Message, content: _Content) -> None:
     plain = html = None
     for leaf in _walk(part):
         kind = leaf.get_content_type()
-        if kind == "text/plain" and plain is None and not _is_attachment(leaf):
-            plain = leaf
-        elif kind == "text/html" and html is None and not _is_attachment(leaf):
-            html = leaf
-        elif kind not in ("text/plain", "text/html", "text/calendar", "text/x-amp-html"):
+        if kind in ("text/calendar", "text/x-amp-html"):
+            continue
+        # Apple's program puts attachments into the HTML side, text files among them.
+        if kind not in ("text/plain", "text/html") or _is_attachment(leaf):
             content.attachments.append((leaf, _is_inline_picture(leaf)))
+        elif kind == "text/plain":
+            plain = leaf if plain is None else plain
+        else:
+            html = leaf if html is None else html
     text = better_body(
         _text(plain) if plain is not None else "",
         _payload(html) if html is not None else None,
