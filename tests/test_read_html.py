@@ -35,6 +35,8 @@ from regcomments.read.hypertext import html_to_markdown
         ("<select><option>a<option selected>b<option>c</select>", "b"),
         ("<select><option>a<option>b</select>", "a\n\nb"),
         ("<textarea>my words</textarea>", "my words"),
+        ("a<embed src=x>b<p>c", "ab\n\nc"),
+        ("<map name=m><p>a</map>b", "a\n\nb"),
         ("soft&shy;ly zero\u200bwidth", "softly zerowidth"),
         ("x\x00y", "xy"),
     ],

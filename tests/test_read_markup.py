@@ -33,6 +33,8 @@ def _read(tmp_path, data, name="attachment_1.xml"):
         (f"{_XML}<a><p>unclosed <p>tags &amp; more</a>", "unclosed\n\ntags & more"),
         ("<!DOCTYPE rule SYSTEM 'x'><rule><title>T<para>a &lt; b<para>c", "T\n\na < b\n\nc"),
         (f"{_XML}<a><![CDATA[literal <b>]]></a>", "literal <b>"),
+        (f"{_XML}<a><lists><item>x</item></lists><fonts>y</fonts></a>", "x\n\ny"),
+        (f"{_XML}<w:a xmlns:w='urn:w'><w:lists>no</w:lists><w:p>x</w:p></w:a>", "x"),
     ],
 )
 def test_text(tmp_path, source, text):

@@ -23,8 +23,8 @@ def _names(words: str) -> frozenset[str]:
 
 
 _SKIPPED = _names(
-    "script style template noscript head title meta link object embed applet iframe frameset "
-    "noframes noembed canvas audio video datalist xml annotation annotation-xml param map"
+    "script style template noscript head title meta link object applet iframe frameset "
+    "noframes noembed canvas audio video datalist xml annotation annotation-xml param"
 )
 _BLOCKS = _names(
     "address article aside blockquote body caption center dd details dialog dir div dl dt fieldset "

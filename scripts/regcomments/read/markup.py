@@ -25,7 +25,8 @@ _NAME = re.compile(r"</?([A-Za-z][\w.-]*)")
 _ROWS = frozenset({"row", "tr"})
 _CELLS = frozenset({"cell", "td", "th", "entry"})
 _TABLES = frozenset({"table", "tgroup"})
-# Not shown by the programs these files belong to: settings, styles, pictures in base 64.
+# Not shown by the programs these files belong to: settings, styles, pictures in base 64. Their
+# vocabularies have namespaces; a plain `<lists>` or `<fonts>` may hold anything.
 _SKIPPED = frozenset(
     {
         *("documentproperties", "officedocumentsettings", "excelworkbook", "styles", "fonts"),
@@ -33,6 +34,7 @@ _SKIPPED = frozenset(
         *("script", "worksheetoptions", "shapedefaults", "customdocumentproperties"),
     }
 )
+_SKIPPED_ANYWHERE = frozenset({"script", "style", "bindata", "binarydata"})
 # Parts of words in Word's own XML: their ends break nothing.
 _INLINE = frozenset(
     {"r", "t", "rpr", "b", "i", "u", "em", "strong", "sup", "sub", "a", "e", "font"}
@@ -92,7 +94,7 @@ def _text(root: etree._Element) -> str:
             continue
         name = etree.QName(node).localname.lower()
         if event == "start":
-            if name in _SKIPPED:
+            if name in (_SKIPPED if node.tag.startswith("{") else _SKIPPED_ANYWHERE):
                 skipped = node
                 walker.skip_subtree()
                 continue
