@@ -11,10 +11,12 @@ import pymupdf
 import pytest
 from docx import Document as new_docx
 from docx.shared import Inches
+from kind_files import opendocument, zipped
 from PIL import Image, ImageOps
 from regcomments.ocr import raster
 from regcomments.ocr.ink import measure, small
 from regcomments.ocr.source import FileSource, PageError, PageProcess
+from regcomments.read.picturefacts import measure_picture
 
 from tests.ocr_fakes import LETTER, picture, scan_pdf, text_pdf
 
@@ -115,6 +117,58 @@ def test_pictures_of_any_mode_are_dark_on_white(tmp_path, mode, paper):
     assert measure(small(grey, 100)).lines == len(LETTER)
 
 
+@pytest.mark.parametrize("mode", ["RGBA", "LA", "I;16"])
+def test_a_page_of_a_picture_is_dark_on_white(tmp_path, mode):
+    if mode == "I;16":
+        image = Image.fromarray(np.asarray(LETTER_PAGE).astype(np.uint16) * 16)
+    else:
+        ink = Image.merge("LA", (Image.new("L", LETTER_PAGE.size, 0), ImageOps.invert(LETTER_PAGE)))
+        image = ink.convert(mode)
+    path = tmp_path / "a.png"
+    path.write_bytes(png(image))
+    pages = raster.open_pages(path, "", sha256(path.read_bytes()).hexdigest(), tmp_path)
+    with pymupdf.open(stream=pages.pdf(1)) as document:
+        pixels = document[0].get_pixmap(dpi=72, colorspace=pymupdf.csGRAY).samples
+    assert min(pixels) < 64 and int(np.median(np.frombuffer(pixels, np.uint8))) == 255
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG"])
+def test_what_is_left_of_a_cut_off_picture_is_read(process, tmp_path, kind):
+    data = png(LETTER_PAGE, kind)
+    path = tmp_path / "a.img"
+    path.write_bytes(data[: len(data) * 3 // 4])
+    file = source(process, path)
+    assert 1 < file.ink(1).lines < len(LETTER)
+    page = np.asarray(image_of(file.image(1, 200)))
+    assert page.shape[::-1] == LETTER_PAGE.size
+    assert int(np.median(page[-20:])) > 240  # paper where nothing could be decoded
+
+
+def test_postscript_in_a_picture_is_never_run(tmp_path, monkeypatch):
+    ran = tmp_path / "ran"
+    program = tmp_path / "gs"
+    program.write_text(f"#!/bin/sh\necho > {ran}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    eps = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 600 700\n%%EndComments\nshowpage\n"
+    path = tmp_path / "a.docx"
+    document = new_docx()
+    document.add_picture(io.BytesIO(png(LETTER_PAGE)), width=Inches(6))
+    document.save(path)
+    parts = {}
+    with zipfile.ZipFile(path) as archive:
+        for name in archive.namelist():
+            parts[name] = eps if name.startswith("word/media/") else archive.read(name)
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in parts.items():
+            archive.writestr(name, data)
+    pages = raster.open_pages(path, "", sha256(path.read_bytes()).hexdigest(), tmp_path)
+    with pytest.raises(raster.RasterError, match="can't be opened"):
+        pages.grey(1, 100)
+    assert measure_picture(eps) is None
+    assert not ran.exists()
+
+
 def test_a_photograph_taken_sideways_is_turned_by_its_exif(process, tmp_path):
     exif = Image.Exif()
     exif[0x0112] = 6
@@ -132,6 +186,19 @@ def test_pictures_in_a_word_file(process, tmp_path):
     assert source(process, path).ink(1).lines == len(LETTER)
     with pytest.raises(PageError, match="picture"):
         source(process, path).image(7, 200)
+
+
+def test_pictures_in_a_workbook_by_their_number(process, tmp_path):
+    frames = "".join(
+        f'<draw:frame><draw:image xlink:href="Pictures/{name}.png"/></draw:frame>' for name in "ba"
+    )
+    body = f"<table:table><table:table-row><table:table-cell>{frames}</table:table-cell>"
+    extra = {"Pictures/b.png": png(Image.new("L", (300, 200))), "Pictures/a.png": png(LETTER_PAGE)}
+    path = tmp_path / "a.ods"
+    closing = "</table:table-row></table:table>"
+    path.write_bytes(opendocument(body + closing, "spreadsheet", extra=extra))
+    assert image_of(source(process, path).image(1, 200)).size == (300, 200)
+    assert image_of(source(process, path).image(2, 200)).size == LETTER_PAGE.size
 
 
 def test_documents_inside_archives(process, tmp_path):
@@ -159,6 +226,7 @@ def test_documents_inside_archives(process, tmp_path):
         ("a.png", png(Image.new("L", (3, 3))), 1, "too small"),
         ("a.tif", b"II*\x00" + b"\xff" * 60, 1, "."),
         ("a.zip", b"PK\x03\x04" + b"\x00" * 60, 1, "."),
+        ("a.zip", zipped({"b.png": png(LETTER_PAGE)}), 1, "not a PDF"),
         ("a.pdf", b"", 1, "."),
     ],
 )

@@ -2,6 +2,8 @@
 
 import ctypes
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -85,6 +87,19 @@ def test_worker_dies_with_its_parent(tmp_path):
         time.sleep(0.05)
     os.kill(child, 9)
     pytest.fail("the worker outlived its parent")
+
+
+def test_limits_stay_below_those_of_the_shell():
+    code = (
+        "import os, resource as r\n"
+        "from regcomments.read.limits import restrict\n"
+        "r.setrlimit(r.RLIMIT_FSIZE, (5 << 20, 5 << 20))\n"
+        "if os.getuid() == 0: os.setuid(65534)\n"
+        "restrict(3072, 1024)\n"
+        "print(r.getrlimit(r.RLIMIT_FSIZE)[0] >> 20, r.getrlimit(r.RLIMIT_AS)[0] >> 20)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert run.stdout == "5 3072\n", run.stderr
 
 
 @pytest.mark.parametrize("fork", [True, False], ids=["fork", "fresh interpreter"])

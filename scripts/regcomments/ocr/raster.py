@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import io
 import math
+import struct
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,8 +20,9 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 import pymupdf
-from PIL import Image, ImageOps
+from PIL import Image, ImageFile, ImageOps
 
+from regcomments.read.pictures import open_picture
 from regcomments.read.sniff import Kind, sniff
 
 Grey = npt.NDArray[np.uint8]
@@ -33,6 +35,9 @@ MAX_FRAMES = 5000
 MAX_CHAIN = 5  # slashes in a member's name that are tried as borders between containers
 _POINTS = 72  # PDF units per inch
 _MIN_SIDE = 8  # pixels; nothing smaller holds a letter
+_ONE_TONE = 6  # grey levels by which an even ground varies in a JPEG
+# What Pillow's decoders raise on damaged pictures.
+_DAMAGE = (OSError, SyntaxError, EOFError, ValueError, IndexError, struct.error)
 
 
 class RasterError(Exception):
@@ -84,6 +89,7 @@ class _PdfPages:
 @dataclass(frozen=True)
 class _ImagePages:
     image: Image.Image
+    source: Path | io.BytesIO
 
     @property
     def count(self) -> int:
@@ -94,8 +100,7 @@ class _ImagePages:
         return np.asarray(_flat_grey(frame)), 0
 
     def pdf(self, number: int) -> bytes:
-        frame = self._frame(number)
-        frame = frame.convert("L" if frame.mode in ("1", "L", "I", "F") else "RGB")
+        frame = _on_paper(self._frame(number))
         out = io.BytesIO()
         frame.save(out, "PNG")
         # A page as wide as a letter, so that engines that render at a fixed dpi see the pixels.
@@ -113,7 +118,12 @@ class _ImagePages:
         if self.image.format == "JPEG" and width * height > MAX_PIXELS:
             factor = math.sqrt(MAX_PIXELS / (width * height))
             self.image.draft("RGB", (int(width * factor), int(height * factor)))
-        frame = ImageOps.exif_transpose(self.image)
+        try:
+            self.image.load()
+            frame = self.image
+        except _DAMAGE as error:
+            frame = _salvaged(self.source, number, error)
+        frame = ImageOps.exif_transpose(frame)
         if frame.width * frame.height > MAX_PIXELS:
             factor = math.sqrt(MAX_PIXELS / (frame.width * frame.height))
             size = (max(1, int(frame.width * factor)), max(1, int(frame.height * factor)))
@@ -150,8 +160,7 @@ _PICTURE_READERS = {
     Kind.XLSX: "regcomments.read.xlsx",
     Kind.DOCX: "regcomments.read.word",
     Kind.PPTX: "regcomments.read.slides",
-    Kind.ODT: "regcomments.read.opendocument",
-    Kind.ODP: "regcomments.read.opendocument",
+    **dict.fromkeys((Kind.ODT, Kind.ODS, Kind.ODP), "regcomments.read.opendocument"),
 }
 
 
@@ -182,6 +191,8 @@ def _open_pdf(path: Path, filetype: str) -> _PdfPages:
         document = pymupdf.open(path, filetype=filetype)
     except (RuntimeError, ValueError) as error:
         raise RasterError(f"can't be opened: {_line(error)}") from error
+    if filetype == "pdf" and not document.is_pdf:  # MuPDF opens what it knows by its content
+        raise RasterError("not a PDF")
     if document.needs_pass and not document.authenticate(""):
         raise RasterError("asks for a password")
     return _PdfPages(document)
@@ -191,13 +202,18 @@ def _open_image(source: Path | io.BytesIO) -> _ImagePages:
     Image.MAX_IMAGE_PIXELS = MAX_DECODED_PIXELS
     warnings.simplefilter("ignore", Image.DecompressionBombWarning)
     try:
-        return _ImagePages(Image.open(source))
+        return _ImagePages(open_picture(source), source)
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
         raise RasterError(f"the picture can't be opened: {_line(error)}") from error
 
 
 def _flat_grey(frame: Image.Image) -> Image.Image:
     """Return `frame` in 8-bit grey, transparent parts white."""
+    return _on_paper(frame).convert("L")
+
+
+def _on_paper(frame: Image.Image) -> Image.Image:
+    """Return `frame` in 8-bit grey or colour, transparent parts white."""
     if frame.mode in ("I", "F") or frame.mode.startswith("I;16"):
         values = np.asarray(frame, np.float64)
         low, high = float(values.min()), float(values.max())
@@ -206,8 +222,37 @@ def _flat_grey(frame: Image.Image) -> Image.Image:
     if frame.mode in ("RGBA", "LA", "PA") or "transparency" in frame.info:
         rgba = frame.convert("RGBA")
         paper = Image.new("RGBA", rgba.size, "white")
-        return Image.alpha_composite(paper, rgba).convert("L")
-    return frame.convert("L")
+        return Image.alpha_composite(paper, rgba).convert("RGB")
+    return frame.convert("L" if frame.mode in ("1", "L") else "RGB")
+
+
+def _salvaged(source: Path | io.BytesIO, number: int, fault: Exception) -> Image.Image:
+    """Return what can be decoded of a damaged picture, in grey; rows that are missing are paper.
+
+    Raises RasterError when that is nothing.
+    """
+    ImageFile.LOAD_TRUNCATED_IMAGES = True
+    try:
+        if isinstance(source, io.BytesIO):
+            source.seek(0)
+        with open_picture(source) as image:
+            image.seek(number - 1)
+            grey = np.array(_flat_grey(image))
+            exif = image.info.get("exif")
+    except _DAMAGE as error:
+        raise RasterError(f"the picture is damaged: {_line(fault)}") from error
+    finally:
+        ImageFile.LOAD_TRUNCATED_IMAGES = False
+    # Rows that were never decoded are of one tone, all of them of the same.
+    off = np.abs(grey.astype(np.int16) - int(grey[-1, -1])).max(axis=1) > _ONE_TONE
+    rows = int(np.flatnonzero(off)[-1]) + 1 if off.any() else 0
+    if not rows:
+        raise RasterError(f"the picture is damaged: {_line(fault)}")
+    grey[rows:] = int(np.median(grey[:rows]))
+    frame = Image.fromarray(grey)
+    if exif:
+        frame.info["exif"] = exif
+    return frame
 
 
 def _member(path: Path, inside: str, sha256: str) -> bytes:

@@ -23,6 +23,7 @@ from PIL import Image
 
 from regcomments.ocr import ink
 from regcomments.ocr.raster import Pages, RasterError, open_pages
+from regcomments.read.limits import restrict
 
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h: signal for this process when its parent dies
 
@@ -54,10 +55,7 @@ def serve(conn: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     setup = json.loads(conn.recv_bytes())
-    memory, disk = setup["memory_mb"] << 20, setup["scratch_mb"] << 20
-    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (disk, disk))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    restrict(setup["memory_mb"], setup["scratch_mb"])
     scratch = Path(setup["scratch"])
     opened: tuple[tuple[str, str, str], Pages] | None = None
     while True:

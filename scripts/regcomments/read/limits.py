@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 from dataclasses import dataclass
 
 
@@ -22,3 +23,16 @@ class WorkerLimits:
     def deadline(self, pages: int) -> float:
         """Return the seconds that a file of `pages` pages may take."""
         return min(self.max_seconds, self.seconds + self.seconds_per_page * pages)
+
+
+def restrict(memory_mb: int, scratch_mb: int) -> None:
+    """Bound this process's address space and any file it writes, in MB; no core dumps."""
+    for kind, wanted in (
+        (resource.RLIMIT_AS, memory_mb << 20),
+        (resource.RLIMIT_FSIZE, scratch_mb << 20),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        _, hard = resource.getrlimit(kind)
+        # An ordinary user may not raise a limit that the shell has set lower.
+        most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(kind, (most, most))

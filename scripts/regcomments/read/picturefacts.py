@@ -10,6 +10,7 @@ from PIL import Image, UnidentifiedImageError
 
 from regcomments.read import ink
 from regcomments.read.pagefacts import SHORT_TEXT, PageFacts
+from regcomments.read.pictures import open_picture
 
 # An A3 page scanned at 600 dpi has 70 million; more is a bomb. Transparent ones take four bytes
 # a pixel.
@@ -29,7 +30,7 @@ def measure_picture(data: bytes, *, chars: int = 0, share: float = -1.0) -> Page
     specks and for pictures above MOST_PIXELS. Width and height of the facts are pixels.
     """
     try:
-        with Image.open(io.BytesIO(data)) as image:
+        with open_picture(io.BytesIO(data)) as image:
             width, height = image.size
             if not _LEAST <= width * height <= MOST_PIXELS:
                 return None

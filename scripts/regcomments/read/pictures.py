@@ -6,6 +6,7 @@ import contextlib
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 from PIL import Image, ImageFile, UnidentifiedImageError
 
@@ -71,10 +72,18 @@ def _quiet() -> Iterator[None]:
         Image.MAX_IMAGE_PIXELS, ImageFile.LOAD_TRUNCATED_IMAGES = limit, truncated
 
 
-def _opened(path: Path) -> Image.Image:
+def open_picture(source: Path | IO[bytes]) -> Image.Image:
+    """Return the picture in `source` if it has one of the formats above.
+
+    Raises UnidentifiedImageError, or whatever Pillow raises on damage.
+    """
     Image.init()
+    return Image.open(source, formats=[name for name in _FORMATS if name in Image.OPEN])
+
+
+def _opened(path: Path) -> Image.Image:
     try:
-        return Image.open(path, formats=[name for name in _FORMATS if name in Image.OPEN])
+        return open_picture(path)
     except (UnidentifiedImageError, *_DAMAGE) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
