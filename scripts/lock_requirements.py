@@ -3,7 +3,8 @@
 Writes requirements.txt (the workflow), requirements-slurm.txt (and Slurm's plugin, which adds a
 third to Snakemake's start, so it has a file of its own), requirements-dev.txt (and the tests),
 requirements-marker.txt (the environment of marker's processes, apart from all others because
-marker wants an old Pillow and 6 GB). Needs a network.
+marker wants an old Pillow and 6 GB), and those of the tools that the benchmarks compare with.
+Needs a network.
 """
 
 import subprocess
@@ -20,6 +21,15 @@ FILES = {
 # torch and torchvision must match. Newer ones do as well; each costs a CI run 3 GB of downloads
 # when its machine doesn't have them on disk.
 MARKER = ["marker-pdf==2.0.0", "surya-ocr==0.22.1", "torch==2.14.1", "torchvision==0.29.1"]
+# What tests/benchmarks compares with, each in an environment of its own. pymupdf4llm 2.0 names
+# nothing that it needs, so it can't be installed by its name alone.
+PEERS = {
+    "kreuzberg": "kreuzberg==4.10.4",
+    "markitdown": "markitdown[pdf,docx,xlsx,xls,pptx,outlook]==0.1.9",
+    "liteparse": "liteparse==2.18.0",
+    "pymupdf4llm": "pymupdf4llm==1.28.2",
+    "pdfminer": "pdfminer.six==20260107",
+}
 OPTIONS = ["--quiet", "--universal", "--python-version", "3.11", "--generate-hashes"]
 OPTIONS += ["--no-annotate", "--no-header", "--no-emit-index-url", "--no-emit-find-links"]
 
@@ -37,13 +47,19 @@ def main() -> int:
             subprocess.run(
                 [*command, *extras, *OPTIONS, *under, "--output-file", name], cwd=ROOT, check=True
             )
-        subprocess.run(
-            [uv, "pip", "compile", "-", *OPTIONS, "--output-file", "requirements-marker.txt"],
-            cwd=ROOT,
-            input="\n".join(MARKER),
-            text=True,
-            check=True,
-        )
+        others = {"requirements-marker.txt": MARKER}
+        others |= {
+            f"tests/benchmarks/peers/requirements/{name}.txt": [wanted]
+            for name, wanted in PEERS.items()
+        }
+        for name, wanted in others.items():
+            subprocess.run(
+                [uv, "pip", "compile", "-", *OPTIONS, "--output-file", name],
+                cwd=ROOT,
+                input="\n".join(wanted),
+                text=True,
+                check=True,
+            )
     return 0
 
 

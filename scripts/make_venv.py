@@ -1,7 +1,8 @@
 """Make `.venv` with the pinned requirements; quick when it stands already.
 
-    python3 scripts/make_venv.py FOLDER REQUIREMENTS [EXTRA ARGUMENTS OF pip …]
+    python3 scripts/make_venv.py FOLDER REQUIREMENTS [--without-package] [EXTRA ARGUMENTS OF pip …]
 
+With --without-package the environment holds the requirements alone, for other tools.
 Needs python3 >= 3.11. On Debian without the `python3-venv` package it takes an installed pip, or
 installs the package when it may (root or passwordless sudo), else it says what to install.
 """
@@ -15,6 +16,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 OLDEST = (3, 11)
+WITHOUT = "--without-package"
+PACKAGE = ["--no-deps", "--no-build-isolation", "-e", str(ROOT)]
 # An environment made from one of these serves as well.
 LARGER = {
     "requirements.txt": ("requirements-slurm.txt", "requirements-dev.txt"),
@@ -40,10 +43,10 @@ def main() -> int:
     pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet"]
     pip += ["--disable-pip-version-check"]
     print(f"installing {requirements.name} into {folder.name} …", flush=True)
-    for arguments in (
-        ["--require-hashes", "-r", str(requirements), *extra],
-        ["--no-deps", "--no-build-isolation", "-e", str(ROOT)],
-    ):
+    commands = [["--require-hashes", "-r", str(requirements), *extra], PACKAGE]
+    if WITHOUT in extra:
+        commands = [[part for part in commands[0] if part != WITHOUT]]
+    for arguments in commands:
         code = subprocess.run([*pip, *arguments], cwd=ROOT).returncode
         if code:
             return code
@@ -52,7 +55,9 @@ def main() -> int:
 
 
 def _digest(requirements: Path, extra: list[str]) -> str:
-    pinned = requirements.read_bytes() + (ROOT / "pyproject.toml").read_bytes()
+    pinned = requirements.read_bytes()
+    if WITHOUT not in extra:
+        pinned += (ROOT / "pyproject.toml").read_bytes()
     return hashlib.sha256(pinned + " ".join(extra).encode() + sys.version.encode()).hexdigest()
 
 

@@ -3,18 +3,21 @@
     python -m tests.benchmarks.make_corpus --out DIR --comments 164000
     python -m tests.benchmarks.make_corpus --out DIR --comments 1000000 --names-only
 
-Writes DIR/comments/<docket>/<comment>/… and DIR/bib.sqlite. What is modelled: one docket holds a
-quarter of the comments, the others follow a power law; a fifth of the comments have attachments;
-page counts are log-normal. Three quarters of the attachments are hard links to a pool of distinct
-letters, as campaigns send them, the rest are unique. With --names-only every attachment is the
-same few bytes and there is no database: for planning alone. With --done every folder has a small
-valid combined.md already: for planning and indexing what is done.
+Writes DIR/comments/<docket>/<comment>/…, DIR/bib.sqlite, and DIR/phrases.jsonl: sentences that the
+attachments hold, by the SHA-256 of the file. What is modelled: one docket holds a quarter of the
+comments, the others follow a power law; a fifth of the comments have attachments; page counts are
+log-normal. Three quarters of the attachments are hard links to a pool of distinct letters, as
+campaigns send them, the rest are unique. With --names-only every attachment is the same few bytes
+and there is no database: for planning alone. With --done every folder has a small valid combined.md
+already: for planning and indexing what is done.
 """
 
 from __future__ import annotations
 
 import argparse
 import errno
+import hashlib
+import json
 import os
 import shutil
 import sqlite3
@@ -98,6 +101,7 @@ class Writer:
         self._random = Random(seed + 1)
         self._small = 0
         self.files = self.bytes = self.unique = 0
+        self.phrases = dict(pool.phrases) if pool else {}
 
     def write(self, sketch: Sketch) -> None:
         """Make the folder of one comment."""
@@ -123,7 +127,9 @@ class Writer:
 
     def _unique(self, target: str) -> None:
         pages = 1 if self._random.random() < 0.8 else 2
-        data = letter_pdf(prose.letter(self._random, pages))
+        letter = prose.letter(self._random, pages)
+        data = letter_pdf(letter)
+        self.phrases[hashlib.sha256(data).hexdigest()] = prose.phrases(letter)
         with open(target, "wb") as handle:
             handle.write(data)
         os.utime(target, (_MTIME, _MTIME))
@@ -174,6 +180,9 @@ def build(
             _write_combined(state, sketch)
     if not names_only:
         write_bib(out / "bib.sqlite", comments, seed)
+        with (out / "phrases.jsonl").open("w", encoding="utf-8") as handle:
+            for digest, phrases in writer.phrases.items():
+                handle.write(json.dumps({"sha256": digest, "phrases": phrases}) + "\n")
     return writer
 
 

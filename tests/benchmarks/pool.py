@@ -1,7 +1,8 @@
-"""The distinct letters that most attachments of a corpus are links to."""
+"""The distinct letters that most attachments of a corpus are links to, and what they say."""
 
 from __future__ import annotations
 
+import hashlib
 import io
 import math
 import os
@@ -13,7 +14,7 @@ from random import Random
 
 import numpy as np
 from PIL import Image
-from samples.letter import to_text
+from samples.letter import Letter, to_text
 from samples.pdf import add_letter, letter_pages, letter_pdf
 from samples.pdfwriter import PdfWriter
 from samples.scan import Scanner, add_scans, jpeg, scan_tiff
@@ -32,11 +33,15 @@ _RTF = "{\\rtf1\\ansi\\ansicpg1252 %s\\par}"
 
 @dataclass(frozen=True)
 class Pool:
-    """Paths of the letters by extension with their cumulated weights, and (docx, pdf) pairs."""
+    """Paths of the letters by extension with their cumulated weights, and (docx, pdf) pairs.
+
+    `phrases` holds sentences of each letter by the SHA-256 of its file; none of what is scanned.
+    """
 
     paths: dict[str, list[str]]
     weights: dict[str, list[float]]
     twins: list[tuple[str, str]]
+    phrases: dict[str, tuple[str, ...]]
 
     def draw(self, ext: str, random: Random) -> str:
         """Return a letter of the kind `ext`; the first of each kind are drawn most often."""
@@ -56,53 +61,58 @@ def build_pool(folder: Path, seed: int) -> Pool:
     scanned = list(_scanned_pages(random))
     for index in range(PDFS):
         if index % 13 == 5 and index // 13 < SCANS + MIXED:
-            data = _scan(random, scanned, typed=index // 13 >= SCANS)
+            files.add("pdf", *_scan(random, scanned, typed=index // 13 >= SCANS))
         else:
-            data = _typed(random, logos, page_count(random))
-        files.add("pdf", data)
+            files.add("pdf", *_typed(random, logos, page_count(random)))
     for pages in LONG:
-        files.add("pdf", _typed(random, logos, pages))
+        files.add("pdf", *_typed(random, logos, pages))
     for _ in range(DOCX):
-        files.add("docx", letter_docx(prose.letter(random, page_count(random))))
+        letter = prose.letter(random, page_count(random))
+        files.add("docx", letter_docx(letter), letter)
     for image in scanned[:IMAGES]:
         files.add("jpg", jpeg(image))
     for _ in range(TIFFS):
         files.add("tif", scan_tiff(letter_pdf(prose.letter(random, 1)), Scanner(noise=1.0)))
     for _ in range(TEXTS):
         letter = prose.letter(random, 1)
-        files.add("txt", to_text(letter).encode("cp1252"))
-        files.add("rtf", _rtf(to_text(letter)))
+        files.add("txt", to_text(letter).encode("cp1252"), letter)
+        files.add("rtf", _rtf(to_text(letter)), letter)
     twins = []
     for _ in range(TWINS):
         letter = prose.letter(random, page_count(random))
         pair = (letter_docx(letter), letter_pdf(letter))
-        twins.append(tuple(files.put(f"twin{len(twins)}.{ext}", data)
+        twins.append(tuple(files.put(f"twin{len(twins)}.{ext}", data, letter)
                            for ext, data in zip(("docx", "pdf"), pair, strict=True)))  # fmt: skip
     # Campaign letters: the n-th of a kind is drawn in proportion to 1 / (n + 20).
     weights = {
         ext: list(accumulate(1 / (rank + 20) for rank in range(len(paths))))
         for ext, paths in files.paths.items()
     }
-    return Pool(files.paths, weights, twins)
+    return Pool(files.paths, weights, twins, files.phrases)
 
 
 class _Files:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self.paths: dict[str, list[str]] = {}
+        self.phrases: dict[str, tuple[str, ...]] = {}
 
-    def add(self, ext: str, data: bytes) -> None:
+    def add(self, ext: str, data: bytes, letter: Letter | None = None) -> None:
         kind = self.paths.setdefault(ext, [])
-        kind.append(self.put(f"{len(kind):03d}.{ext}", data))
+        kind.append(self.put(f"{len(kind):03d}.{ext}", data, letter))
 
-    def put(self, name: str, data: bytes) -> str:
+    def put(self, name: str, data: bytes, letter: Letter | None) -> str:
         path = self._folder / name
         path.write_bytes(data)
+        if letter is not None:
+            self.phrases[hashlib.sha256(data).hexdigest()] = prose.phrases(letter)
         os.utime(path, (_MTIME, _MTIME))
         return str(path)
 
 
-def _typed(random: Random, logos: list[tuple[bytes, tuple[int, int]]], pages: int) -> bytes:
+def _typed(
+    random: Random, logos: list[tuple[bytes, tuple[int, int]]], pages: int
+) -> tuple[bytes, Letter]:
     """A letter; half of them have a letterhead picture, which makes most of the bytes."""
     letter = prose.letter(random, pages)
     writer = PdfWriter(letter.subject)
@@ -115,16 +125,18 @@ def _typed(random: Random, logos: list[tuple[bytes, tuple[int, int]]], pages: in
         contents = contents[1:]
     for content in contents:
         writer.add_page(content)
-    return writer.to_bytes()
+    return writer.to_bytes(), letter
 
 
-def _scan(random: Random, pages: list[Image.Image], *, typed: bool) -> bytes:
+def _scan(random: Random, pages: list[Image.Image], *, typed: bool) -> tuple[bytes, Letter | None]:
+    """Scanned pages, after a typed letter if asked for."""
     writer = PdfWriter("scan")
-    if typed:
-        add_letter(writer, prose.letter(random, 1))
+    letter = prose.letter(random, 1) if typed else None
+    if letter is not None:
+        add_letter(writer, letter)
     count = min(40, max(1, round(random.lognormvariate(math.log(5), 0.8))))
     add_scans(writer, [random.choice(pages) for _ in range(count)], dpi=150)
-    return writer.to_bytes()
+    return writer.to_bytes(), letter
 
 
 def _scanned_pages(random: Random) -> Iterable[Image.Image]:

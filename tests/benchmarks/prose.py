@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from random import Random
 
-from samples.letter import Block, Bullets, Grid, Heading, Letter, Paragraph
+from samples.letter import Block, Bullets, Grid, Heading, Letter, Paragraph, final, notes_of
 
 _WHO = (
     "nurses", "patients", "our physicians", "the families", "home health aides", "pharmacists",
@@ -61,6 +62,8 @@ _LAST = (
     "Oyelaran", "Pickering", "Rasmussen", "Stallworth", "Tran", "Umansky",
 )  # fmt: skip
 _KINDS = ("Hospital", "Clinic", "Nursing Home", "Association", "Pharmacy", "Health Department")
+PHRASES = 12  # of one letter, whatever its length, so that long ones don't outweigh the others
+_SENTENCE_END = re.compile("(?<=[.”]) (?=[A-Z“])")
 WORDS_A_PAGE = 430  # of a set page with headings and a table now and then
 
 
@@ -121,6 +124,25 @@ def letter(random: Random, pages: int) -> Letter:
         footer=person if random.random() < 0.4 else "",
         serif=random.random() < 0.4,
     )
+
+
+def phrases(letter: Letter) -> tuple[str, ...]:
+    """Return up to PHRASES distinct sentences of a letter's paragraphs, notes and lists.
+
+    They are spread evenly over it.
+    """
+    found: list[str] = []
+    for block in letter.blocks:
+        if isinstance(block, Paragraph):
+            body, notes = notes_of(final(block.text))
+            found += notes
+            # The mark of a note comes out in as many forms as there are tools.
+            found += [part for part in _SENTENCE_END.split(body) if "\0" not in part]
+        elif isinstance(block, Bullets):
+            found += block.items
+    found = list(dict.fromkeys(found))
+    count = min(PHRASES, len(found))
+    return tuple(found[index * len(found) // count] for index in range(count))
 
 
 def body(random: Random) -> str:

@@ -1,0 +1,1 @@
+"""Other extractors, each in an environment of its own, measured on the same files as ours."""
