@@ -27,6 +27,12 @@ def is_dryrun():
     return workflow.dryrun
 
 
+def slots():
+    """Tell how many jobs run at a time."""
+    settings = workflow.resource_settings
+    return settings.nodes or settings.cores or 1
+
+
 def extraction_receipts(wildcards):
     """Return the receipts of all shards of pending comments."""
     try:
@@ -96,6 +102,7 @@ try:
         dryrun=is_dryrun,
         say=logger.info,
         spawned=workflow.remote_exec,
+        slots=slots,
     )
 except UserError as error:
     stop(error)

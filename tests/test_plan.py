@@ -5,7 +5,18 @@ import time
 from pathlib import Path
 
 import pytest
-from regcomments.plan import PlanOptions, make_plan, preview, wanted_comments
+from regcomments.layout import natural_key
+from regcomments.plan import (
+    MIN_SECONDS,
+    SHARDS_A_SLOT,
+    Item,
+    PlanOptions,
+    cut,
+    dockets_between,
+    make_plan,
+    preview,
+    wanted_comments,
+)
 
 
 def make_state(root: Path, counts: dict[str, int], done: int = 0, size: int = 10) -> Path:
@@ -36,9 +47,15 @@ def spans(plan):
             {"A-1": 4, "B-1": 4},
             0,
             {"limit": 5},
-            [("A-1", "0001", "0004", 4), ("B-1", "0001", "0001", 1)],
+            [("A-1", "0001", "0001", 5)],
         ),
-        ({"A-1": 30}, 0, {}, [("A-1", "0001", "0025", 25), ("A-1", "0026", "0030", 5)]),
+        ({"A-1": 1, "B-1": 1, "C-1": 1}, 0, {}, [("A-1", "0001", "0001", 3)]),
+        (
+            {"A-1": 1, "B-1": 2},
+            0,
+            {"shard_comments": 2},
+            [("A-1", "0001", "0001", 1), ("B-1", "0001", "0002", 2)],
+        ),
         ({"A-1": 3}, 0, {"shard_bytes": 15}, [("A-1", f"000{n}", f"000{n}", 1) for n in (1, 2, 3)]),
         (
             {"A-1": 3},
@@ -93,5 +110,94 @@ def test_natural_order_puts_9_before_10(tmp_path):
 
 def test_preview_counts_comments_attachments_and_bytes(tmp_path):
     lines = preview(make_plan(make_state(tmp_path, {"A-1": 3, "B-1": 1}), PlanOptions()))
-    assert lines[0] == "  A-1: 3 comments, 3 attachments, 0.0 MB, 1 shards"
-    assert lines[-1] == "pending in 2 dockets: 4 comments, 4 attachments, 0.0 MB, 2 shards"
+    assert lines[0] == "  A-1: 3 comments, 3 attachments, 0.0 MB"
+    assert lines[-1] == "pending in 2 dockets: 4 comments, 4 attachments, 0.0 MB, 1 shards"
+
+
+def test_a_docket_that_cannot_be_read_is_a_shard_of_its_own(tmp_path, monkeypatch):
+    state = make_state(tmp_path, {"A-1": 1, "B-1": 1, "C-1": 1})
+    real = os.scandir
+
+    def scandir(path):
+        if str(path).endswith("B-1"):
+            raise PermissionError(13, "Permission denied")
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    plan = make_plan(state, PlanOptions())
+    assert [(shard.docket, shard.comments) for shard in plan.shards] == [
+        ("A-1", 1),
+        ("B-1", 0),
+        ("C-1", 1),
+    ]
+    assert set(plan.dockets) == {"A-1", "C-1"}
+
+
+@pytest.mark.parametrize("slots", [1, 2, 8])
+@pytest.mark.parametrize("files", [1, 3])
+def test_stretches_cover_every_comment_once_in_order(slots, files):
+    sizes = {f"D-{number:03d}": 1 + number * number % 97 for number in range(60)}
+    items = [
+        Item(docket, f"{docket}-{number}", files, 1000)
+        for docket, size in sizes.items()
+        for number in range(1, size + 1)
+    ]
+    shards, dockets = cut(items, PlanOptions(slots=slots))
+    found = []
+    for shard in shards:
+        low, high = natural_key(shard.first), natural_key(shard.last)
+        for docket in sizes:
+            for item in items if shard.docket <= docket <= shard.through else ():
+                key = natural_key(item.comment)
+                if item.docket != docket:
+                    continue
+                if docket == shard.docket and key < low:
+                    continue
+                if docket == shard.through and key > high:
+                    continue
+                found.append(item)
+    assert found == items
+    assert sum(shard.comments for shard in shards) == len(items)
+    assert sum(counts[1] for counts in dockets.values()) == len(items) * files
+    work = sum(shard.seconds for shard in shards)
+    bound = max(MIN_SECONDS, work / (SHARDS_A_SLOT * slots))
+    assert all(shard.seconds <= bound for shard in shards)
+    assert len(shards) <= 1.5 * work / bound + 1
+
+
+def test_dockets_between_leaves_out_those_before_and_behind(tmp_path):
+    for name in ("A-1", "B-1", "C-1", "D-1"):
+        (tmp_path / name).mkdir()
+    assert dockets_between(tmp_path, "B-1", "D-1") == ["B-1", "C-1", "D-1"]
+    assert dockets_between(tmp_path, "B-1", "B-1") == ["B-1"]
+    assert dockets_between(tmp_path, "A-0", "B-1") == ["A-0", "A-1", "B-1"]
+
+
+@pytest.mark.parametrize(
+    ("done", "redo", "pending"), [((), False, 4), ((1, 2), False, 2), ((2, 4), True, 2)]
+)
+def test_pending_and_done_in_any_order(tmp_path, done, redo, pending):
+    from regcomments.redo import parse_redo
+
+    state = make_state(tmp_path, {"A-1": 4})
+    for number in done:
+        (state / "A-1" / f"A-1-{number:04d}" / "combined.md").write_text("---\n---\n")
+    plan = make_plan(state, PlanOptions(redo=parse_redo("all" if redo else ""), stale=True))
+    assert plan.comments == pending
+    assert plan.attachments == pending
+    assert plan.stale == 0
+
+
+def test_a_file_added_later_is_stale(tmp_path):
+    state = make_state(tmp_path, {"A-1": 3}, done=3)
+    for number in (1, 2, 3):
+        combined = state / "A-1" / f"A-1-{number:04d}" / "combined.md"
+        os.utime(combined, (1_700_000_000, 1_700_000_000))
+    folder = state / "A-1" / "A-1-0003"
+    for number in (1, 2):
+        for path in sorted((state / "A-1" / f"A-1-{number:04d}").iterdir()):
+            os.utime(path, (1_600_000_000, 1_600_000_000))
+        os.utime(state / "A-1" / f"A-1-{number:04d}", (1_600_000_000, 1_600_000_000))
+    (folder / "attachment_2.txt").write_text("new")
+    assert make_plan(state, PlanOptions(stale=True)).stale == 1
+    assert make_plan(state, PlanOptions()).stale is None

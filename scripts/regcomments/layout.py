@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -151,20 +152,29 @@ def scan_folder(path: str | Path) -> Folder:
                 continue
             match = _ATTACHMENT.fullmatch(name)
             if match and not _UNSAFE.search(name) and entry.is_file(follow_symlinks=False):
-                stat = entry.stat(follow_symlinks=False)
+                found = entry.stat(follow_symlinks=False)
+                ext = (match[2] or "").lower()
                 attachments.append(
-                    Attachment(
-                        name,
-                        int(match[1]),
-                        (match[2] or "").lower(),
-                        stat.st_size,
-                        stat.st_mtime_ns,
-                    )
+                    Attachment(name, int(match[1]), ext, found.st_size, found.st_mtime_ns)
                 )
             else:
                 others.append(name)
     attachments.sort(key=lambda item: natural_key(item.name))
     return Folder(tuple(attachments), combined, tuple(sorted(others)), tuple(unfinished))
+
+
+def attachment_stats(folder: str, names: Iterable[str]) -> list[os.stat_result]:
+    """Return the `stat` of those `names` in `folder` that are attachments, in any order."""
+    found = []
+    for name in names:
+        if _ATTACHMENT.fullmatch(name) and not name.endswith(_TABLES_SUFFIX):
+            try:
+                item = os.lstat(f"{folder}/{name}")
+            except OSError:
+                continue  # it has gone
+            if stat.S_ISREG(item.st_mode) and not _UNSAFE.search(name):
+                found.append(item)
+    return found
 
 
 def unexpected(state: Path) -> Iterator[str]:

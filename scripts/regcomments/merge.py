@@ -11,9 +11,9 @@ from regcomments.comment import make_combined
 from regcomments.config import Settings
 from regcomments.errors import UserError, disk_is_full, full_disk
 from regcomments.pagestore import append_facts
+from regcomments.progress import BEAT_SECONDS
 from regcomments.read.worker import OcrLookup, Worker
 from regcomments.records import Page
-from regcomments.shard import BEAT_SECONDS
 
 
 @dataclass(frozen=True)

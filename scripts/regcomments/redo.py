@@ -98,24 +98,3 @@ def _holds(key: str, value: str, head: FrontMatter) -> bool:
 def _version(text: str) -> tuple[int, ...]:
     match = re.search(r"\d+(?:\.\d+)*", text)
     return tuple(int(part) for part in match[0].split(".")) if match else ()
-
-
-def count_stale(state: Path, docket: str | None = None) -> int:
-    """Return how many finished comments have files added or replaced since.
-
-    Cheap enough for a preview: a folder is looked into only when it changed more than a second
-    after its combined.md was put there. A file overwritten in place is left to `stats`.
-    """
-    count = 0
-    for name in [docket] if docket else layout.dockets(state):
-        base = os.path.join(state, name)
-        for comment in layout.item_folders(base):
-            folder = f"{base}/{comment}"
-            try:
-                written = os.stat(f"{folder}/{layout.COMBINED}").st_mtime
-                changed = os.stat(folder).st_mtime
-            except OSError:
-                continue
-            if changed - written > 1.0 and is_stale(Path(folder)):
-                count += 1
-    return count

@@ -19,7 +19,7 @@ from typing import TypeVar
 
 from regcomments import transfer_files as files
 from regcomments.ocr.store import StoreError, parse
-from regcomments.shard import duration
+from regcomments.progress import duration
 from regcomments.transfer_compare import MAX_VARIANTS, Worth, variants, worth
 from regcomments.transfer_s3 import Bucket, DamagedError, ObjectError, Stored, TransferError
 

@@ -11,7 +11,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -42,7 +42,8 @@ class Run:
 
     Plans are made when a rule asks for its inputs, thus only for targets that need them, once.
     `dryrun` tells whether this run only previews, `say` prints a line for people, `spawned` tells
-    that Snakemake was started by another one to do one of its jobs, as on the nodes of a cluster.
+    that Snakemake was started by another one to do one of its jobs, as on the nodes of a cluster,
+    `slots` how many jobs run at a time.
     """
 
     config: Mapping[str, Any]
@@ -53,6 +54,7 @@ class Run:
     dryrun: Callable[[], bool]
     say: Callable[[str], None]
     spawned: bool = False
+    slots: Callable[[], int] = lambda: 1
     started: float = field(default_factory=time.time)
 
     @property
@@ -89,11 +91,10 @@ class Run:
         check_state(state, self.config.get("docket"))
         redo = parse_redo(self.config.get("redo"))
         check_bib(self.settings, self.say)
-        plan = make_plan(state, plan_options(self.config, redo))
+        options = plan_options(self.config, redo)
+        plan = make_plan(state, replace(options, slots=self.slots(), stale=self.dryrun()))
         for line in preview(plan):
             self.say(line)
-        if self.dryrun():
-            preview_stale(state, self.config.get("docket"), self.say)
         return plan
 
     def preview_ocr(self) -> None:
@@ -120,7 +121,7 @@ class Run:
     def receipts(self) -> list[str]:
         """Receipts of the shards in the plan."""
         return [
-            f"{self.work}/extract/{self.gen}/{quote_name(shard.docket)}/"
+            f"{self.work}/extract/{self.gen}/{stretch_name(shard.docket, shard.through)}/"
             f"{quote_name(shard.first)}..{quote_name(shard.last)}.json"
             for shard in self.plan.shards
         ]
@@ -161,7 +162,7 @@ class Run:
 
     def finish(self) -> None:
         """Print the summary of what this run extracted."""
-        from regcomments.shard import read_receipts, summary_lines
+        from regcomments.progress import read_receipts, summary_lines
 
         plan = self.__dict__.get("plan")
         if plan is not None and plan.shards:
@@ -176,6 +177,7 @@ def prepare(
     dryrun: Callable[[], bool],
     say: Callable[[str], None],
     spawned: bool = False,
+    slots: Callable[[], int] = lambda: 1,
 ) -> Run:
     """Check `config` and return the run it describes. Raises UserError."""
     check_config(config, basedir / "config" / "config.schema.yaml")
@@ -193,6 +195,7 @@ def prepare(
         dryrun=dryrun,
         say=say,
         spawned=spawned,
+        slots=slots,
     )
 
 
@@ -203,8 +206,8 @@ def plan_options(config: Mapping[str, Any], redo: Any) -> PlanOptions:
         docket=config.get("docket"),
         limit=config.get("limit"),
         redo=redo,
-        shard_comments=shard.get("comments", 500),
-        shard_bytes=shard.get("mb", 256) << 20,
+        shard_comments=shard.get("comments", PlanOptions.shard_comments),
+        shard_bytes=shard["mb"] << 20 if "mb" in shard else PlanOptions.shard_bytes,
         settle_seconds=config.get("settle_seconds", 0),
     )
 
@@ -238,15 +241,6 @@ def check_bib(settings: Settings, say: Callable[[str], None]) -> None:
     open_bib(
         Path(settings.bib), table=columns.table, id_column=columns.id, body_column=columns.body
     ).close()
-
-
-def preview_stale(state: Path, docket: str | None, say: Callable[[str], None]) -> None:
-    """Tell how many finished comments have newer or other attachments."""
-    from regcomments.redo import count_stale
-
-    count = count_stale(state, docket)
-    if count:
-        say(f"stale, files newer than combined.md: {count} comments; --config redo=stale")
 
 
 def host_facts(
@@ -300,6 +294,13 @@ def is_folder(parent: Path, name: str) -> bool:
     """True when `name` is a docket or comment folder in `parent`; a symbolic link is none."""
     path = parent / name
     return layout.is_item_name(name) and path.is_dir() and not path.is_symlink()
+
+
+def stretch_name(docket: str, through: str) -> str:
+    """Return the name of a stretch of dockets in a receipt's path: `A`, or `A..Z`."""
+    if docket == through:
+        return quote_name(docket)
+    return f"{quote_name(docket)}..{quote_name(through)}"
 
 
 def quote_name(name: str) -> str:

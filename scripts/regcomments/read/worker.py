@@ -27,7 +27,7 @@ from typing import Any
 
 from regcomments.errors import UserError
 from regcomments.read import ReadOptions, preload, read_attachment
-from regcomments.read.limits import WorkerLimits
+from regcomments.read.limits import WorkerLimits, restrict
 from regcomments.records import Document, Extraction
 from regcomments.scratch import make_scratch
 from regcomments.status import Reason, Status
@@ -36,6 +36,7 @@ _PR_SET_PDEATHSIG = 1  # linux/prctl.h: signal for the child when its parent die
 RECYCLE_RSS = 700 << 20  # bytes; MuPDF keeps what a heavy file took, a fresh worker costs 30 ms
 START_SECONDS = 120.0  # 0.7 s of CPU when the readers are to be imported, on a busy machine more
 READY = ("ready", None)  # the first message of a process that can read
+WAIT_SECONDS = 2.0  # between calls of `on_wait`
 RECYCLE_READS = 1000  # files, so that slow leaks stay small
 
 
@@ -69,7 +70,8 @@ class Worker:
 
     `task` is what it does with a path, read_attachment if not given. `fork` starts it as a fork
     of this process with the readers loaded, which is quick and safe only where no other threads
-    run; else it is a fresh interpreter.
+    run; else it is a fresh interpreter. `on_wait` is told every few seconds which path is in hand,
+    and for how long.
     """
 
     def __init__(
@@ -80,7 +82,9 @@ class Worker:
         *,
         task: Task | None = None,
         fork: bool = False,
+        on_wait: Callable[[Path, float], None] | None = None,
     ) -> None:
+        self._on_wait = on_wait
         self._limits = limits or WorkerLimits()
         self._options = options or ReadOptions()
         self._ocr = ocr
@@ -112,7 +116,7 @@ class Worker:
             self._start()
         try:
             self._conn.send(str(path))
-            return self._receive()
+            return self._receive(path)
         except (EOFError, OSError, UnpicklingError):
             raise self._death() from None
 
@@ -122,12 +126,16 @@ class Worker:
             self._conn.close()
         self._kill()
 
-    def _receive(self) -> Any:
+    def _receive(self, path: Path) -> Any:
         started = time.monotonic()
         allowed = self._limits.deadline(0)
         while True:
             left = started + allowed - time.monotonic()
-            if left <= 0 or not self._conn.poll(left):
+            if left > 0 and not self._conn.poll(min(left, WAIT_SECONDS)):
+                if self._on_wait is not None:
+                    self._on_wait(path, time.monotonic() - started)
+                continue
+            if left <= 0:
                 self.close()
                 raise WorkerFailure(Reason.TIMEOUT, f"not read within {allowed:.0f} s")
             kind, value = self._conn.recv()
@@ -220,7 +228,7 @@ def _serve(
         os._exit(0)  # it died before the line above took hold
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     limits, options, ocr, task = setup if setup is not None else conn.recv()
-    _restrict(limits)
+    restrict(limits.memory_mb, limits.scratch_mb)
     if setup is None:
         preload()
     options = replace(
@@ -239,18 +247,6 @@ def _serve(
         reads += 1
         starved = getattr(result, "reason", None) == Reason.MEMORY
         conn.send(("done", (result, starved or reads >= RECYCLE_READS or _rss() > RECYCLE_RSS)))
-
-
-def _restrict(limits: WorkerLimits) -> None:
-    for kind, wanted in (
-        (resource.RLIMIT_AS, limits.memory_mb << 20),
-        (resource.RLIMIT_FSIZE, limits.scratch_mb << 20),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        _, hard = resource.getrlimit(kind)
-        # An ordinary user may not raise a limit that the shell has set lower.
-        most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-        resource.setrlimit(kind, (most, most))
 
 
 def _rss() -> int:

@@ -18,6 +18,7 @@ from regcomments import layout
 from regcomments.atomic import write_atomic
 from regcomments.config import Settings
 from regcomments.layout import Attachment, natural_key
+from regcomments.progress import BEAT_SECONDS
 from regcomments.read import ReadOptions, failure_of
 from regcomments.read.worker import Worker, WorkerFailure
 from regcomments.records import Extraction
@@ -26,7 +27,6 @@ from regcomments.tables.store import SCHEMA_VERSION, write_tables
 NOTES_FOLDER = "_tables"
 KINDS = frozenset({"pdf", "docx", "docm"})
 SHARD_FILES = 200  # half a minute of one core at 20 ms a page and some pages a file
-BEAT_SECONDS = 15.0
 
 
 @dataclass(frozen=True)
