@@ -121,6 +121,20 @@ def test_long_files_are_stored_in_parts(tmp_path):
     assert len(outcomes(tmp_path, rows)) == 60
 
 
+def test_jobs_that_share_a_file_give_the_same_names_and_bytes_in_any_order(tmp_path):
+    parts = [
+        Row("D", "C", "attachment_1.pdf", "a" * 64, pages, 7) for pages in ((1, 2, 3, 4), (6, 7))
+    ]
+    found = []
+    for folder, order in (("one", parts), ("two", parts[::-1])):
+        for row in order:
+            read_shard([row], tmp_path / folder, FaultyEngine(ink=SEEN), QUIET)
+        files = store.stored_files(tmp_path / folder, "a" * 64)
+        found.append({path.name: path.read_bytes() for path in files})
+    assert found[0] == found[1]
+    assert [name.split(".")[2] for name in found[0]] == ["p0001-0004", "p0006-0007"]
+
+
 def test_a_changed_or_lost_file_isnt_read_under_the_old_hash(tmp_path, scan):
     rows = job(tmp_path, scan, (1,))
     path = tmp_path / "T-2024-0001" / "C-1" / "attachment_1.pdf"

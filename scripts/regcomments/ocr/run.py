@@ -108,7 +108,9 @@ def _read_row(
     source = FileSource(
         process, state / row.docket / row.comment / name, inside, row.file, row.sha256, left
     )
-    whole = len(left) <= PART_PAGES and left == row.pages
+    # Another job or host may have the file's other pages: only results that hold all pages go
+    # without a range in their name, or two of one name would differ.
+    whole = len(left) <= PART_PAGES and len(left) == row.n_pages
     for part in split_row(replace(row, pages=left), PART_PAGES):
         results: list[PageResult] = []
         try:
