@@ -15,6 +15,10 @@ SCAN = Page(1, "", needs_ocr=True, reason=Reason.SCANNED)
 GARBLED = Page(1, "\ue001\ue002", needs_ocr=True, reason=Reason.GARBLED)
 STAMPED = Page(1, "Filed: 10/31/2017 Pg: 1 of 1", needs_ocr=True, reason=Reason.SCANNED)
 TYPED = Page(2, "Typed page two.")
+_LETTER = (
+    "We support the goals of the agency. Our members have reviewed it.\n"
+    "We have serious concerns about the proposal; no data was published with it."
+)
 
 
 def outcome_of(tmp_path, pages, results, attempts=None, max_attempts=3):
@@ -91,6 +95,15 @@ def test_doubt_is_told(tmp_path):
         ("Dear Sir", "Dear Sir\nScreenshot of a table", "Dear Sir\n\nScreenshot of a table"),
         ("Page 3", "Page 3\n\n3 nurses", "Page 3\n\n3 nurses"),
         ("Yes we can", "Yes\nNo", "Yes we can\n\nNo"),
+        (_LETTER, "We support the proposal.", f"{_LETTER}\n\nWe support the proposal."),
+        (_LETTER, "Our members have no concerns", f"{_LETTER}\n\nOur members have no concerns"),
+        (_LETTER, "We have serious concerrns\nabout the proposal", None),
+        ("Fee 1,000 Total 2,000", "| Total | 2,000 |\n| --- | --- |\n| Fee | 1,000 |", None),
+        (
+            "Fee 1,000 Total 2,000",
+            "| Fee | 1,000 |\n| --- | --- |\n| Refund | 3,500 |",
+            "Fee 1,000 Total 2,000\n\n| Fee | 1,000 |\n| --- | --- |\n| Refund | 3,500 |",
+        ),
     ],
 )
 def test_the_layer_wins_where_both_have_a_line(layer, read, joined):

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 
 from regcomments.ocr.engines import Outcome
 from regcomments.ocr.store import FileResult, StoredPage
@@ -14,7 +17,9 @@ from regcomments.status import Reason
 MAX_ATTEMPTS = 3
 DOUBTFUL = "doubtful"  # flag of a page on which two engines disagree
 _GRAM = 4  # characters; long enough that another text rarely shares them by chance
-_SAME = 0.8  # of a line's grams in the text layer: the line is in it, one error in 20 allowed
+_SAME = 0.7  # of a line's grams in one place of the layer: it is there, an error in 13 allowed
+_MOST_PLACES = 200  # of one gram; a page of 3,000 letters has under 50, a flood would take minutes
+_DRIFT = 3  # letters by which OCR may have added or left out some on a line
 _SHORT = 8  # letters; shorter lines must be there word for word
 
 
@@ -77,22 +82,49 @@ def join(layer: str, read: str) -> str:
     """
     if not layer.strip():
         return read
-    folded = _fold(layer)
-    grams = {folded[i : i + _GRAM] for i in range(len(folded) - _GRAM + 1)}
+    places: dict[str, list[int]] = {}
+    for place, gram in enumerate(_grams(_fold(layer))):
+        found = places.setdefault(gram, [])
+        if len(found) < _MOST_PLACES:
+            found.append(place)
     words = set(re.findall(r"\w+", layer.casefold()))
-    kept = [line for line in read.split("\n") if not _in_layer(line, grams, words)]
+    kept: list[str] = []
+    for is_table, group in groupby(read.split("\n"), key=_is_row):
+        lines = list(group)
+        new = [line for line in lines if not _in_layer(line, places, words)]
+        # A table stays whole: some of its rows alone would say something else.
+        kept += lines if is_table and any(map(_fold, new)) else [] if is_table else new
     rest = re.sub(r"\n{3,}", "\n\n", "\n".join(kept)).strip("\n")
     return f"{layer.rstrip()}\n\n{rest}" if rest.strip() else layer
 
 
-def _in_layer(line: str, grams: set[str], words: set[str]) -> bool:
+def _is_row(line: str) -> bool:
+    return line.startswith("|")
+
+
+def _in_layer(line: str, places: Mapping[str, Sequence[int]], words: set[str]) -> bool:
+    """Whether the layer, whose grams stand at `places`, has the line, all of it in one place.
+
+    Grams strewn over a page prove nothing: any sentence is made of those of other sentences. The
+    cells of a row are looked for one by one.
+    """
+    if _is_row(line):
+        cells = [cell for cell in line.strip("| ").split("|") if _fold(cell)]
+        return bool(cells) and all(_in_layer(cell, places, words) for cell in cells)
     folded = _fold(line)
     if not folded:
         return False
     if len(folded) < _SHORT:
         return all(word in words for word in re.findall(r"\w+", line.casefold()))
-    own = [folded[i : i + _GRAM] for i in range(len(folded) - _GRAM + 1)]
-    return sum(gram in grams for gram in own) >= _SAME * len(own)
+    own = _grams(folded)
+    shifts = Counter(place - at for at, gram in enumerate(own) for place in places.get(gram, ()))
+    # A letter too many or too few moves what follows by one.
+    near = range(-_DRIFT, _DRIFT + 1)
+    return any(sum(shifts[at + by] for by in near) >= _SAME * len(own) for at in list(shifts))
+
+
+def _grams(folded: str) -> list[str]:
+    return [folded[i : i + _GRAM] for i in range(len(folded) - _GRAM + 1)]
 
 
 def _fold(text: str) -> str:
