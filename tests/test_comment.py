@@ -212,9 +212,9 @@ def test_worker_starts_under_a_lower_limit_of_the_shell(tmp_path):
 
 
 def test_worker_that_cannot_start_is_an_error_not_a_status(monkeypatch, tmp_path):
-    def refuse(limits):
+    def refuse(*_):
         raise ValueError("no")
 
-    monkeypatch.setattr(worker_module, "_restrict", refuse)
+    monkeypatch.setattr(worker_module, "restrict", refuse)
     with Worker(fork=True) as worker, pytest.raises(UserError, match="does not start"):
         worker.read(tmp_path / "a.txt")
