@@ -69,6 +69,16 @@ def test_damaged_and_foreign_messages(tmp_path, raw, expected):
     assert expected in _read(tmp_path, raw).text
 
 
+def test_a_signed_message_that_outlook_keeps_as_an_attachment(tmp_path):
+    raw = (
+        b'Content-Type: multipart/signed; micalg=sha1;\r\n\tboundary="x"\r\n\r\n--x\r\n'
+        b"Content-Type: text/plain\r\nContent-Transfer-Encoding: base64\r\n\r\nV2UgYWdyZWUu\r\n"
+        b"--x\r\nContent-Type: application/pkcs7-signature; name=smime.p7s\r\n\r\nMIIabc\r\n--x--"
+    )
+    result = _read(tmp_path, raw, "smime.p7m")
+    assert (result.kind, result.text, result.members) == ("eml", "We agree.", ())
+
+
 def test_a_text_file_attached_to_the_html_side_is_a_member(tmp_path):
     raw = (
         b"MIME-Version: 1.0\nSubject: s\nContent-Type: multipart/alternative; boundary=a\n\n"

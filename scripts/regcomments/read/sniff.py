@@ -354,6 +354,8 @@ def _mail_kind(text: bytes, suffix: str) -> Kind | None:
     if not _HEADER.match(block):
         return None
     sure, maybe = len(_MAIL_SURE.findall(block)), len(_MAIL_MAYBE.findall(block))
+    # Outlook keeps a signed message as an attachment that begins so.
+    sure += bool(re.match(rb"content-type:[ \t]*multipart/[^\0]*?\bboundary=", block, re.I))
     if sure + maybe < (1 if suffix in ("eml", "mht", "mhtml") else 2) or (
         not sure and suffix not in ("eml", "mht", "mhtml")
     ):
