@@ -188,6 +188,15 @@ def test_pictures_in_a_word_file(process, tmp_path):
         source(process, path).image(7, 200)
 
 
+def test_unpacked_members_do_not_pile_up(process, tmp_path):
+    scans = [scan_pdf([LETTER_PAGE], dpi) for dpi in (90, 100, 110)]
+    path = tmp_path / "a.zip"
+    path.write_bytes(zipped({f"{number}.pdf": scan for number, scan in enumerate(scans)}))
+    for number, scan in enumerate(scans):
+        assert source(process, path, f"{number}.pdf", scan).ink(1).lines == len(LETTER)
+    assert len([p for p in process._scratch.rglob("*.pdf") if p.is_file()]) == 1
+
+
 def test_pictures_in_a_workbook_by_their_number(process, tmp_path):
     frames = "".join(
         f'<draw:frame><draw:image xlink:href="Pictures/{name}.png"/></draw:frame>' for name in "ba"

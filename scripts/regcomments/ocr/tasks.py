@@ -67,6 +67,7 @@ def serve(conn: Connection) -> None:
         try:
             if opened is None or opened[0] != key:
                 opened = None
+                _clear(scratch)
                 opened = (key, open_pages(Path(key[0]), key[1], key[2], scratch))
             answer = run_task(opened[1], request["task"], request["number"], request["options"])
         except MemoryError:
@@ -76,6 +77,13 @@ def serve(conn: Connection) -> None:
             answer = {"error": " ".join(f"{name}{error}".split())[:300]}
         answer["rss_mb"] = _rss_mb()
         conn.send_bytes(json.dumps(answer).encode())
+
+
+def _clear(scratch: Path) -> None:
+    """Remove the member that was unpacked for the file before: a job may read hundreds."""
+    for path in scratch.iterdir():
+        if path.is_file():
+            path.unlink()
 
 
 def _rss_mb() -> int:
