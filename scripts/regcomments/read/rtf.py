@@ -15,8 +15,8 @@ MAX_BYTES = 200_000_000  # pictures are written in hexadecimal, so files are lar
 # After the kind come sizes and, as Word writes it, a group with an identifier; then the bytes, in
 # hexadecimal or as they are.
 _PICTURE = re.compile(
-    rb"\\(?:png|jpeg)blip(?:\{[^{}]{0,200}\}|\\(?!bin)[a-z]{1,32}-?\d{0,10} ?|\s){0,60}"
-    rb"(?:\\bin(\d{1,9}) ?|([0-9a-fA-F\s]{2000,})\})"
+    rb"\\(?:png|jpeg)blip(?:\{[^{}]{0,200}\}|\\(?!bin)[a-z]{1,32}-?\d{0,10} ?|\s){0,60}+"
+    rb"(?:\\bin(\d{1,9}) ?|([0-9a-fA-F\s]{2000,}+)\})"
 )
 _MIN_PICTURE = 3000  # bytes; smaller pictures are logos and signatures
 _MOST_PICTURES = 100
