@@ -158,6 +158,59 @@ def test_outcomes(tmp_path, data, status, reason):
     assert (result.status, result.reason) == (status, reason)
 
 
+def _drawn(drawing: str) -> bytes:
+    """A workbook with this drawing on its sheet; a chart with a title lies at `c`."""
+    kinds = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    relations = (
+        "<Relationships xmlns='http://schemas.openxmlformats.org/package/2006/relationships'>"
+    )
+    return _with(
+        workbook([["x"]]),
+        xl__drawings__drawing1_xml=f'<d xmlns:a="urn:a" xmlns:mc="urn:mc" xmlns:r="{kinds}">'
+        f"{drawing}</d>",
+        xl__charts__chart1_xml='<c xmlns:a="urn:a"><title><a:p><a:r><a:t>Cost by year</a:t></a:r>'
+        "</a:p></title><v>9</v></c>",
+        **{
+            "xl__worksheets___rels__sheet1_xml.rels": f"{relations}"
+            f'<Relationship Id="b" Type="{kinds}/drawing" Target="../drawings/drawing1.xml"/>'
+            "</Relationships>",
+            "xl__drawings___rels__drawing1_xml.rels": f"{relations}"
+            f'<Relationship Id="c" Type="{kinds}/chart" Target="../charts/chart1.xml"/>'
+            "</Relationships>",
+        },
+    )
+
+
+_BOX = "<a:txBody><a:p><a:r><a:t>{}</a:t></a:r></a:p></a:txBody>"
+
+
+@pytest.mark.parametrize(
+    ("drawing", "text"),
+    [
+        (_BOX.format("one</a:t></a:r><a:br/><a:r><a:t>two"), "one\ntwo"),
+        (
+            (
+                f"<mc:AlternateContent><mc:Choice>{_BOX.format('once')}</mc:Choice>"
+                f"<mc:Fallback>{_BOX.format('once')}</mc:Fallback></mc:AlternateContent>"
+            ),
+            "once",
+        ),
+        (
+            (
+                f"<mc:AlternateContent><mc:Choice>{_BOX.format('')}</mc:Choice>"
+                f"<mc:Fallback>{_BOX.format('old')}</mc:Fallback></mc:AlternateContent>"
+            ),
+            "old",
+        ),
+        ('<a:chart r:id="c"/>', "Cost by year"),
+        ('<a:chart r:id="lost"/>', ""),
+    ],
+)
+def test_what_is_drawn_on_a_sheet(tmp_path, drawing, text):
+    read = _read(tmp_path, _drawn(drawing)).text
+    assert read.partition("| --- |")[2].strip() == text
+
+
 def test_comments_and_text_boxes(tmp_path):
     kinds = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
     data = _with(

@@ -214,14 +214,34 @@ def _comments(package: Package, sheet: str) -> Iterator[str]:
 
 
 def _boxes(package: Package, sheet: str) -> Iterator[str]:
-    """The texts of shapes drawn on the sheet, a paragraph per line."""
+    """The texts of shapes drawn on the sheet, a paragraph per line, and the titles of charts."""
     for part in _related(package, sheet, "drawing"):
         root = package.root(part)
-        for body in root.iter("{*}txBody") if root is not None else ():
-            lines = ("".join(p.itertext("{*}t")) for p in body.iterchildren("{*}p"))
-            text = "\n".join(line for line in lines if line.strip())
-            if text:
-                yield text
+        for node in root.iter("{*}txBody", "{*}chart") if root is not None else ():
+            if any(_is_second(fallback) for fallback in node.iterancestors("{*}Fallback")):
+                continue
+            if etree.QName(node).localname == "txBody":
+                yield from filter(None, [_lines(node)])
+                continue
+            relation = package.relations(part).get(node.get(_R_ID) or "")
+            chart = package.root(relation.target) if relation and not relation.external else None
+            if chart is not None:
+                yield from filter(None, map(_lines, chart.iter("{*}title")))
+
+
+def _is_second(fallback: etree._Element) -> bool:
+    """Whether a fallback repeats what one of its choices says."""
+    choices = fallback.itersiblings("{*}Choice", preceding=True)
+    return any("".join(choice.itertext("{*}t")).strip() for choice in choices)
+
+
+def _lines(shape: etree._Element) -> str:
+    """The paragraphs of a shape or title, a line each."""
+    lines = []
+    for paragraph in shape.iter("{*}p"):
+        parts = paragraph.iter("{*}t", "{*}br")
+        lines.append("".join(part.text or "" if part.tag[-2:] == "}t" else "\n" for part in parts))
+    return "\n".join(line for line in lines if line.strip())
 
 
 def _pictures(package: Package) -> dict[str, PictureUse]:
