@@ -129,6 +129,13 @@ def test_workbooks(tmp_path):
     assert (result.kind, result.text) == ("ods", "### Costs\n\n| $5.00 |\n| --- |")
 
 
+@pytest.mark.parametrize("name", ["tracked-changes", "content-validations"])
+def test_what_no_cell_of_a_workbook_shows(tmp_path, name):
+    body = f"<table:{name}><table:x><text:p>gone</text:p></table:x></table:{name}>" + _rows("A")
+    assert _read(tmp_path, opendocument(body, "spreadsheet")).text.endswith("| A |\n| --- |")
+    assert "gone" not in _read(tmp_path, opendocument(body, "spreadsheet")).text
+
+
 def test_far_apart_and_repeated_cells_are_bounded(tmp_path):
     far = "A16000A" * 2
     repeated = (

@@ -29,10 +29,13 @@ _UNITS = {"in": 72.0, "cm": 72 / 2.54, "mm": 7.2 / 2.54, "pt": 1.0, "px": 0.75} 
 _XLINK = "{http://www.w3.org/1999/xlink}"
 _MAX_REPEAT = 100  # copies made of a repeated cell or row that holds text
 _MAX_COLUMNS = 16_384  # of a sheet
-# Left out: deleted text of tracked changes, who wrote a note and when, settings of forms.
+# Left out: deleted text of tracked changes, who wrote a note and when, settings of forms, what a
+# cell asks of those who fill it in.
 _SKIPPED = frozenset(
     {
         _TEXT + "tracked-changes",
+        _TABLE + "tracked-changes",
+        _TABLE + "content-validations",
         _TEXT + "note-citation",
         _TEXT + "page-number",
         _TEXT + "sequence-decls",
