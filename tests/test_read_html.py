@@ -167,3 +167,13 @@ def test_the_title_heads_the_page_when_it_says_more(tmp_path):
     assert read_attachment(page, ReadOptions()).text == "### Comment of ACME\n\nWe agree."
     page.write_text("<title>We agree</title><body><p>We agree.</p>")
     assert read_attachment(page, ReadOptions()).text == "We agree."
+
+
+def test_a_page_of_frames_says_what_it_says_to_browsers_without_them(tmp_path):
+    page = tmp_path / "attachment_1.html"
+    page.write_text(
+        "<html><frameset cols=2><frame src=a.html><frame src=b.html>"
+        "<noframes><body><p>We <b>support</b> the rule.</p><p>Thanks</p></body></noframes>"
+        "</frameset></html>"
+    )
+    assert read_attachment(page, ReadOptions()).text == "We support the rule.\n\nThanks"

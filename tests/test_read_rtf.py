@@ -36,6 +36,21 @@ def _read(body: bytes, head: bytes = rb"\ansi\ansicpg1252") -> str:
         (rb"a{\*\unknowndest text}b{\info{\title t}}c{\pict 8950}d", "abcd"),
         (rb'{\field{\*\fldinst HYPERLINK "http://x.org"}{\fldrslt a}} b', "a b <http://x.org>"),
         (rb"{\field{\*\fldinst PAGE}{\fldrslt 3}}", "3"),
+        (
+            rb"{\field{\*\fldinst {FORMCHECKBOX }{{\*\formfield{\fftype1\ffres1\ffdefres0}}}}"
+            rb"{\fldrslt}} Yes",
+            "☒ Yes",
+        ),
+        (
+            rb"{\field{\*\fldinst FORMCHECKBOX {\*\formfield{\fftype1\ffres25\ffdefres0}}}"
+            rb"{\fldrslt}} No",
+            "☐ No",
+        ),
+        (
+            rb"so {\mmath{\*\moMath{\mf{\mfPr{\mtype bar}}{\mnum{\mr a}}{\mden{\mr b}}}{\mr =}"
+            rb"{\msSup{\me{\mr x}}{\msup{\mr 2}}}}}{\mmathPict{\pict 00}}.",
+            "so a/b=x^2.",
+        ),
         (rb"{\upr{old}{\*\ud{n\u233?w}}}", "néw"),
         (rb"{\listtext\pard 1.\tab}First\par{\pntext\f2\'b7\tab}Next", "1. First\n\n• Next"),
         (rb"{\object{\*\objdata 0102}{\result shown}}", "shown"),

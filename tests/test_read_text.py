@@ -29,6 +29,12 @@ _SPANISH = "Apoyamos la regla porque ayudará a los niños; gracias por la atenc
         ("우리는 이 규칙을 지지합니다. 환자에게 중요합니다.", "euc_kr"),
         ("نحن ندعم القاعدة المقترحة لأنها مهمة للمرضى", "cp1256"),
         ("אנו תומכים בכלל המוצע כי הוא חשוב לחולים", "cp1255"),
+        (
+            "Однажды, в студеную пору, я из лесу вышел; Гляжу, поднимается моя лошадка.",
+            "cp1251 mac_cyrillic",
+        ),
+        ("Bu kuralı destekliyorum çünkü sağlık için önemlidir; yaşıyoruz.", "cp1254 iso8859_9"),
+        ("Við styðjum þessa reglu því að hún bætir lýðheilsu á Íslandi.", "cp1252"),
         ("Υποστηρίζουμε τον προτεινόμενο κανόνα για τους ασθενείς", "cp1253"),
     ],
 )

@@ -115,7 +115,15 @@ def detect(data: bytes) -> str:
         if found:
             return found
     scores = [_latin_score(sample, name) for name in _LATIN_CHARSETS]
-    return _LATIN_CHARSETS[scores.index(max(scores))]
+    found = _LATIN_CHARSETS[scores.index(max(scores))]
+    return "cp1254" if found == "cp1252" and _is_turkish(sample) else found
+
+
+def _is_turkish(sample: bytes) -> bool:
+    """CP1254 has ğ, ı, ş for ð, ý, þ; Icelandic, which has these, is full of á, í, ó."""
+    turkish = len(re.findall(rb"[\xd0\xdd\xde\xf0\xfd\xfe]", sample))
+    icelandic = len(re.findall(rb"[\xc1\xc6\xc9\xcd\xd3\xda\xe1\xe6\xe9\xed\xf3\xfa]", sample))
+    return turkish >= 3 and turkish > 5 * icelandic
 
 
 def _other_script(sample: bytes) -> str | None:
@@ -136,7 +144,9 @@ def _other_script(sample: bytes) -> str | None:
 
 def _windows_or_mac(sample: bytes) -> str:
     """Small Cyrillic letters are alike in both charsets, capitals lie apart."""
-    capitals = len(re.findall(rb"[\xc0-\xdf]", sample)), len(re.findall(rb"[\x80-\x9f]", sample))
+    # 0xDF is a small letter of the Mac; a capital stands before small letters as a rule.
+    windows, mac = (rb"[\xc0-\xde](?=[\xe0-\xff])", rb"[\x80-\x9f](?=[\xdf-\xff])")
+    capitals = len(re.findall(windows, sample)), len(re.findall(mac, sample))
     return "cp1251" if capitals[0] >= capitals[1] else "mac_cyrillic"
 
 

@@ -55,11 +55,18 @@ def read_html(path: Path, options: ReadOptions) -> Document:
         data = handle.read(MAX_BYTES + 1)
     warnings = (f"cut after {MAX_BYTES} bytes",) if len(data) > MAX_BYTES else ()
     root, charset = _parse(data[:MAX_BYTES], None)
-    body = _markdown(root)
+    body = _markdown(root) or _unframed(root)
     title = " ".join("".join(root.xpath("string(//title[1])")).split()) if root is not None else ""
     if title and body and title.casefold() not in " ".join(body.split()).casefold():
         body = f"### {title}\n\n{body}"
     return Document(kind="html", method=f"html/{charset}", body=body or title, warnings=warnings)
+
+
+def _unframed(root: etree._Element | None) -> str:
+    """What a page of frames says to browsers without them: its frames are other files."""
+    found = root.iter("noframes") if root is not None else ()
+    texts = ("".join(node.itertext()) for node in found)
+    return "\n\n".join(filter(None, map(html_to_markdown, texts)))
 
 
 def html_to_markdown(data: bytes | str, charset: str | None = None) -> str:

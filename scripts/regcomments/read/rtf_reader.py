@@ -13,10 +13,10 @@ from regcomments.read.rtf_text import (
     FONT_CODE_PAGES,
     FOOTERS,
     HEADERS,
-    SKIPPED,
     SYMBOL_CHARSET,
-    TEXT_GROUPS,
     code_page,
+    form_mark,
+    is_skipped,
     symbol,
 )
 from regcomments.records import UnreadableError
@@ -252,8 +252,9 @@ class _Reader:
             self._sink.flow.end_block()
             self._sink = sink
         if before.place == "fldinst" and self._state.place != "fldinst":
-            found = _LINK.search("".join(self._instruction))
-            self._instruction.clear()
+            instruction, self._instruction = "".join(self._instruction), []
+            found = _LINK.search(instruction)
+            self._emit(form_mark(instruction))
             if found and not before.skip:
                 self._sink.flow.link(found[1])
         if before.place == "listtext" and self._state.place != "listtext":
@@ -294,7 +295,7 @@ class _Reader:
     def _destination(self, word: str, ignorable: bool) -> bool:
         """Handle words that begin a group of their own kind."""
         state = self._state
-        if word in SKIPPED or (ignorable and word not in TEXT_GROUPS):
+        if is_skipped(word, ignorable):
             self._state = replace(state, skip=True)
         elif word in ("fonttbl", "fldinst", "htmltag", "listtext", "pntext"):
             place = "listtext" if word == "pntext" else word
@@ -354,6 +355,8 @@ class _Reader:
         elif word in ("ansicpg", "mac", "pc", "pca"):
             default = {"mac": 10000, "pc": 437, "pca": 850}.get(word, 1252)
             self._page = code_page(number if word == "ansicpg" and number else default)
+        elif word in ("ffres", "ffdefres"):
+            self._instruction.append(f"\\{word}{number}")
         elif word == "fromhtml":
             self._from_html = on
         elif word == "htmlrtf":

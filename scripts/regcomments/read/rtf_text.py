@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import codecs
+import re
+
+from regcomments.read.word_symbols import CHECKED, UNCHECKED
 
 # \fcharsetN: the code page of a font (RTF 1.9.1, "Font Table").
 FONT_CODE_PAGES = {
@@ -33,7 +36,7 @@ SYMBOLS = {
     0xA3: "≤", 0xB3: "≥", 0xB0: "°", 0xB1: "±", 0xAE: "→", 0xDE: "⇒",
 }  # fmt: skip
 # Groups whose text is no part of the document, or that repeat what stands elsewhere.
-SKIPPED = frozenset(
+_SKIPPED = frozenset(
     [
         *("colortbl", "stylesheet", "info", "pict", "objdata", "objclass", "themedata", "xe", "tc"),
         *("revtbl", "listtable", "listoverridetable", "rsidtbl", "generator", "filetbl", "sp"),
@@ -45,12 +48,14 @@ SKIPPED = frozenset(
     ]
 )
 # Ignorable groups ("\*") that hold text all the same.
-TEXT_GROUPS = frozenset(
+_TEXT_GROUPS = frozenset(
     [
         *("shpinst", "shptxt", "ud", "nesttableprops", "fldinst", "htmltag", "annotation"),
         *("footnote", "do"),  # `do`: drawings of Word 95, with text boxes
+        *("mmath", "moMath", "moMathPara"),
     ]
 )
+_FORMULA_SETTING = re.compile(r"m\w+Pr")  # as `mfPr`, `mctrlPr`
 HEADERS = frozenset(["header", "headerl", "headerr", "headerf"])
 FOOTERS = frozenset(["footer", "footerl", "footerr", "footerf"])
 CHARACTERS = {
@@ -77,7 +82,32 @@ CHARACTERS = {
     "\\": "\\",
     "{": "{",
     "}": "}",
+    # Parts of formulas: below a fraction line, lower, upper.
+    "mden": "/",
+    "msub": "_",
+    "msup": "^",
 }
+
+
+def is_skipped(word: str, ignorable: bool) -> bool:
+    """Return whether the group that `word` begins is left out; "\\*" makes it ignorable."""
+    if word in _SKIPPED or _FORMULA_SETTING.fullmatch(word):
+        return True
+    return ignorable and word not in _TEXT_GROUPS
+
+
+def form_mark(instruction: str) -> str:
+    """Return the mark of a tick box from the instruction of its field, "" for other fields.
+
+    The numbers of the form field stand in it as `\\ffres1`; 25 means that of `\\ffdefres` (RTF
+    1.9.1, "Form Fields").
+    """
+    if "FORMCHECKBOX" not in instruction:
+        return ""
+    numbers = dict(re.findall(r"\\(ffres|ffdefres)(\d{1,3})", instruction))
+    result = numbers.get("ffres", "25")
+    ticked = numbers.get("ffdefres") if result == "25" else result
+    return CHECKED if ticked == "1" else UNCHECKED
 
 
 def code_page(number: int) -> str:
