@@ -37,18 +37,24 @@ def _read(body: bytes, head: bytes = rb"\ansi\ansicpg1252") -> str:
         (rb'{\field{\*\fldinst HYPERLINK "http://x.org"}{\fldrslt a}} b', "a b <http://x.org>"),
         (rb"{\field{\*\fldinst PAGE}{\fldrslt 3}}", "3"),
         (
-            rb"{\field{\*\fldinst {FORMCHECKBOX }{{\*\formfield{\fftype1\ffres1\ffdefres0}}}}"
-            rb"{\fldrslt}} Yes",
+            (
+                rb"{\field{\*\fldinst {FORMCHECKBOX }{{\*\formfield{\fftype1\ffres1\ffdefres0}}}}"
+                rb"{\fldrslt}} Yes"
+            ),
             "☒ Yes",
         ),
         (
-            rb"{\field{\*\fldinst FORMCHECKBOX {\*\formfield{\fftype1\ffres25\ffdefres0}}}"
-            rb"{\fldrslt}} No",
+            (
+                rb"{\field{\*\fldinst FORMCHECKBOX {\*\formfield{\fftype1\ffres25\ffdefres0}}}"
+                rb"{\fldrslt}} No"
+            ),
             "☐ No",
         ),
         (
-            rb"so {\mmath{\*\moMath{\mf{\mfPr{\mtype bar}}{\mnum{\mr a}}{\mden{\mr b}}}{\mr =}"
-            rb"{\msSup{\me{\mr x}}{\msup{\mr 2}}}}}{\mmathPict{\pict 00}}.",
+            (
+                rb"so {\mmath{\*\moMath{\mf{\mfPr{\mtype bar}}{\mnum{\mr a}}{\mden{\mr b}}}{\mr =}"
+                rb"{\msSup{\me{\mr x}}{\msup{\mr 2}}}}}{\mmathPict{\pict 00}}."
+            ),
             "so a/b=x^2.",
         ),
         (rb"{\upr{old}{\*\ud{n\u233?w}}}", "néw"),
