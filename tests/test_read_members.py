@@ -7,7 +7,7 @@ import zipfile
 
 import pytest
 from kind_files import LETTER, message, picture, picture_bytes, zipped
-from regcomments.read import ReadOptions, archive, member_bytes, read_attachment
+from regcomments.read import ReadOptions, archive, documents_inside, read_attachment
 from regcomments.read.members import MAX_NAME, MemberReader, NameBook, Part, read_parts
 from regcomments.records import Extraction, UnreadableError
 from regcomments.status import Reason, Status
@@ -186,13 +186,20 @@ def test_the_names_of_members_lead_back_to_their_bytes(tmp_path):
     data = zipped({"a/inner.zip": inner, "mail.eml": message(note_txt=b"attached words")})
     path = tmp_path / "attachment_1.zip"
     path.write_bytes(data)
-    assert member_bytes(path, ["a/inner.zip"]) == inner
-    assert member_bytes(path, ["a/inner.zip", "deep.txt"]) == b"deep words"
-    assert member_bytes(path, ["mail.eml", "note.txt"]) == b"attached words"
-    assert member_bytes(path, []) == data
-    for chain in (["none"], ["a/inner.zip", "none"], ["a/inner.zip", "deep.txt", "deeper"]):
-        with pytest.raises(LookupError):
-            member_bytes(path, chain)
+    assert list(documents_inside(path, "a/inner.zip")) == [inner]
+    assert list(documents_inside(path, "a/inner.zip/deep.txt")) == [b"deep words"]
+    assert list(documents_inside(path, "mail.eml/note.txt")) == [b"attached words"]
+    for name in ("none", "a/inner.zip/none", "a/inner.zip/deep.txt/deeper", "a", ""):
+        assert list(documents_inside(path, name)) == []
+
+
+def test_names_may_hold_slashes_and_each_other(tmp_path):
+    deep = "a/b/c/d/e/f/g/inner.zip"
+    inner = zipped({"x/y/deep.txt": "deep words"})
+    path = tmp_path / "attachment_1.zip"
+    path.write_bytes(zipped({deep: inner, "z.zip": zipped({"q.txt": "one"}), "z.zip/q.txt": "two"}))
+    assert list(documents_inside(path, f"{deep}/x/y/deep.txt")) == [b"deep words"]
+    assert list(documents_inside(path, "z.zip/q.txt")) == [b"one", b"two"]
 
 
 def test_two_members_of_one_name(tmp_path):
@@ -206,7 +213,7 @@ def test_two_members_of_one_name(tmp_path):
         ("a (2).txt", "second"),
     ]
     path = tmp_path / "attachment_1.zip"
-    assert member_bytes(path, ["a (2).txt"]) == b"second"
+    assert list(documents_inside(path, "a (2).txt")) == [b"second"]
 
 
 def test_nothing_is_left_in_the_scratch_folder(tmp_path):

@@ -10,10 +10,8 @@ import io
 import math
 import struct
 import warnings
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Protocol
 
@@ -32,7 +30,6 @@ MAX_PIXELS = 20_000_000
 # Declared size beyond which a picture isn't decoded: a 1-bit scan of A0 at 600 dpi.
 MAX_DECODED_PIXELS = 200_000_000
 MAX_FRAMES = 5000
-MAX_CHAIN = 5  # slashes in a member's name that are tried as borders between containers
 _POINTS = 72  # PDF units per inch
 _MIN_SIDE = 8  # pixels; nothing smaller holds a letter
 _ONE_TONE = 6  # grey levels by which an even ground varies in a JPEG
@@ -256,26 +253,12 @@ def _salvaged(source: Path | io.BytesIO, number: int, fault: Exception) -> Image
 
 
 def _member(path: Path, inside: str, sha256: str) -> bytes:
-    from regcomments.read import member_bytes
+    from regcomments.read import documents_inside
 
-    for chain in _chains(inside):
-        try:
-            data = member_bytes(path, chain)
-        except LookupError:
-            continue
+    for data in documents_inside(path, inside):
         if hashlib.sha256(data).hexdigest() == sha256:
             return data
     raise RasterError("the document inside is no longer there, or has changed")
-
-
-def _chains(inside: str) -> Iterator[Sequence[str]]:
-    """Yield the ways to read `a/b/c` as names in names: members' names may hold slashes."""
-    parts = inside.split("/")
-    borders = range(1, min(len(parts), MAX_CHAIN + 1))
-    for depth in range(len(borders) + 1):
-        for cut in combinations(borders, depth):
-            edges = [0, *cut, len(parts)]
-            yield ["/".join(parts[a:b]) for a, b in pairwise(edges)]
 
 
 def _suffix(name: str) -> str:

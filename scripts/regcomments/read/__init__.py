@@ -10,12 +10,12 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
-from regcomments.read.members import MemberReader, Part, fetch_member
+from regcomments.read.members import MemberReader, Part, find_inside
 from regcomments.read.options import ReadOptions
 from regcomments.read.sniff import Kind, sniff
 from regcomments.read.summary import document_text, summarise
@@ -25,8 +25,8 @@ from regcomments.status import Reason, Status
 __all__ = [
     "ReadOptions",
     "document_text",
+    "documents_inside",
     "failure_of",
-    "member_bytes",
     "preload",
     "read_attachment",
     "read_document",
@@ -128,12 +128,13 @@ def failure_of(error: Exception) -> Extraction:
     return Extraction(Status.FAILED, reason=reason, error=detail)
 
 
-def member_bytes(path: Path, chain: Sequence[str]) -> bytes:
-    """Return the bytes of the document inside `path` that `chain` leads to, one name per level.
+def documents_inside(path: Path, inside: str) -> Iterator[bytes]:
+    """Yield the bytes of each document in `path` that `inside` may mean, as a rule of one.
 
-    The names are those of `Member.name`. Raises LookupError when there is no such member.
+    `inside` holds names of members (`Member.name`), one per level, parted by slashes. A damaged
+    container may raise anything.
     """
-    return fetch_member(path, chain, _parts_of)
+    return find_inside(path, inside, _parts_of)
 
 
 def preload() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -137,29 +137,25 @@ def read_parts(parts: Iterable[Part], options: ReadOptions) -> tuple[tuple[Membe
     return tuple(members), warnings
 
 
-def find_part(parts: Iterable[Part], name: str) -> bytes:
-    """Return the bytes of the part called `name`; raises LookupError when there is none."""
-    for part in parts:
-        if part.name == name:
-            return part.load()
-    raise LookupError(f"no document {name!r} inside")
+def find_inside(
+    path: Path, inside: str, parts_of: Callable[[Path], Iterator[Part]]
+) -> Iterator[bytes]:
+    """Yield the bytes of each document in `path` that `inside` may mean.
 
-
-def fetch_member(
-    path: Path, chain: Sequence[str], parts_of: Callable[[Path], Iterator[Part]]
-) -> bytes:
-    """Return the bytes of the member at the end of `chain`, a name per level, starting in `path`.
-
-    `parts_of` lists the parts of a file. Raises LookupError when a name isn't found.
+    `inside` is a name in a name in a name, parted by slashes, which names may hold themselves.
+    `parts_of` lists the parts of a file, and raises LookupError for what is no container.
     """
-    if not chain:
-        return path.read_bytes()
-    with tempfile.TemporaryDirectory(prefix="member-") as folder:
-        for level, name in enumerate(chain):
-            data = find_part(parts_of(path), name)
-            path = Path(folder, f"{level}{_safe_suffix(name)}")
-            path.write_bytes(data)
-    return data
+    try:
+        for part in parts_of(path):
+            if part.name == inside:
+                yield part.load()
+            elif inside.startswith(part.name + "/"):
+                with tempfile.TemporaryDirectory(prefix="member-") as folder:
+                    inner = Path(folder, "member" + _safe_suffix(part.name))
+                    inner.write_bytes(part.load())
+                    yield from find_inside(inner, inside[len(part.name) + 1 :], parts_of)
+    except LookupError:
+        return
 
 
 def _safe_suffix(name: str) -> str:
