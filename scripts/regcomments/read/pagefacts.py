@@ -11,6 +11,7 @@ import math
 import zlib
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, fields, replace
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,7 @@ import pymupdf
 from PIL import Image, ImageDraw
 
 from regcomments.read import ink
+from regcomments.read.pdf_parts import PageParts
 from regcomments.read.sanity import bad_characters, text_sanity
 
 Scalar = float | int | str | bool
@@ -43,6 +45,8 @@ _DPI = 100
 _FEWEST_PIXELS, _MOST_PIXELS, _ZOOM = 500_000, 1_600_000, 4.0
 # A picture with fewer letters is not looked at again on the document's other pages.
 _FEW_LETTERS = 50
+# Of a page of more lines than the first number, so many at either end are marked (grade.stamps).
+_FEW_LINES, _END_LINES = 12, 3
 # Bad characters from which the unmapped glyphs are counted exactly, by a second extraction.
 _SUSPECT_BAD = 0.02
 
@@ -110,20 +114,23 @@ def measure(
     text: str,
     textpage: pymupdf.TextPage | None = None,
     seen: MutableMapping[int, float] | None = None,
+    parts: PageParts | None = None,
 ) -> PageFacts:
     """Return the facts of `page`, whose text is `text`, control characters still in it.
 
     `textpage` is a text page made without pictures, if there is one at hand; it saves making
     another where boxes are needed. `seen` is a dict that the caller keeps for one document: it
     remembers the pictures that hold no writing and the share of a page that they took, so that
-    the letterhead of a long document is looked at once.
+    the letterhead of a long document is looked at once. `parts` are those of `page`, if at hand.
     Damaged pages give what could be measured; nothing is raised for them.
     """
     sanity = text_sanity(text)
+    parts = parts or PageParts(page)
+    paper = page.rect
     facts = PageFacts(
-        width=round(page.rect.width, 2),
-        height=round(page.rect.height, 2),
-        rotation=page.rotation,
+        width=round(paper.width, 2),
+        height=round(paper.height, 2),
+        rotation=parts.rotation,
         **vars(sanity),
         marks=_marks(text),
     )
@@ -138,11 +145,13 @@ def measure(
             if shown or (facts.images and facts.stamp_chars == facts.chars):
                 facts = _with_look(page, facts, textpage)
         else:
-            facts = replace(facts, content_bytes=_content_bytes(page))
-            if facts.content_bytes > max(_MANY_BYTES, _BYTES_A_CHARACTER * facts.chars):
-                facts = _with_look(page, facts, textpage)
+            size = parts.code_bytes
+            if size > max(_MANY_BYTES, _BYTES_A_CHARACTER * facts.chars):
+                facts = _with_look(page, replace(facts, content_bytes=size), textpage)
             else:
-                facts = _with_pictures(page, facts, textpage, seen)
+                facts = replace(facts, content_bytes=size, images=len(parts.pictures))
+                if parts.pictures:
+                    facts = _with_pictures(page, facts, textpage, seen, parts)
     except _MUPDF_ERRORS:
         facts = replace(facts, render_failed=True)
     return facts
@@ -153,10 +162,12 @@ _MUPDF_ERRORS = (RuntimeError, ValueError, OverflowError, pymupdf.mupdf.FzErrorB
 
 
 def _marks(text: str) -> str:
-    lines = [line for line in map(str.strip, text.split("\n")) if line]
-    if len(lines) > 12:
-        lines = lines[:3] + lines[-3:]
-    masked = (line.translate(_DIGITS) for line in lines)
+    lines = text.split("\n")
+    first = list(islice(filter(None, map(str.strip, lines)), _FEW_LINES + 1))
+    if len(first) > _FEW_LINES:
+        last = islice(filter(None, map(str.strip, reversed(lines))), _END_LINES)
+        first = [*first[:_END_LINES], *reversed(list(last))]
+    masked = (line.translate(_DIGITS) for line in first)
     return " ".join(
         f"{zlib.crc32(line.encode('utf-8', 'replace')):08x}:{len(line.replace(' ', ''))}"
         for line in masked
@@ -172,24 +183,15 @@ def _unmapped(page: pymupdf.Page) -> int:
     return bad_characters(page.get_text(flags=flags))
 
 
-def _content_bytes(page: pymupdf.Page) -> int:
-    total = 0
-    for xref in (*page.get_contents(), *(form[0] for form in page.get_xobjects())):
-        kind, value = page.parent.xref_get_key(xref, "Length")
-        total += int(value) if kind == "int" else len(page.parent.xref_stream_raw(xref) or b"")
-    return total
-
-
 def _with_pictures(
     page: pymupdf.Page,
     facts: PageFacts,
     textpage: pymupdf.TextPage | None,
     seen: MutableMapping[int, float],
+    parts: PageParts,
 ) -> PageFacts:
     """Return the facts of a page full of text, its pictures looked at where large and new."""
-    images = page.get_images()
-    facts = replace(facts, images=len(images))
-    large = [i[0] for i in images if i[2] * i[3] >= _PIXELS_FOR_TEXT]
+    large = [picture.xref for picture in parts.pictures if picture.pixels >= _PIXELS_FOR_TEXT]
     new = [xref for xref in large if xref not in seen]
     if not new:
         return replace(facts, image_share=sum(seen[xref] for xref in large)) if large else facts

@@ -19,6 +19,7 @@ from regcomments.read.pdf_layout import page_text
 from regcomments.read.pdf_lines import letters_outside, lines_of, text_page
 from regcomments.read.pdf_members import document_parts
 from regcomments.read.pdf_open import MUPDF_ERRORS, one_line, open_pdf
+from regcomments.read.pdf_parts import PageParts
 from regcomments.read.pdf_tables import with_tables
 from regcomments.read.pdf_visible import Rect, in_doubt, visible_lines
 from regcomments.records import Document, Member, Page, UnreadableError
@@ -91,9 +92,10 @@ def _read_page(
 ) -> _Read:
     try:
         page = document[number]
-        kinds = annotation_kinds(page)
+        parts = PageParts(page)
+        kinds = annotation_kinds(page) if parts.has_annotations else frozenset()
         textpage = text_page(page, contents_only=bool(kinds))
-        lines, repeated = lines_of(textpage, page)
+        lines, repeated = lines_of(textpage, page, parts)
         markup = markup_of(page) if kinds else Markup()
         if markup.covers:
             lines = in_doubt(lines, markup.covers)
@@ -106,13 +108,13 @@ def _read_page(
             tabled = with_tables(page, lines, textpage, markup.entries)
             if tabled is not lines:
                 text = "\n\n".join([page_text(tabled), *markup.notes]).strip()
-        facts = measure(page, plain, textpage, pictures)
+        facts = measure(page, plain, textpage, pictures, parts)
         return _Read(
             text,
             facts,
             seen.hidden,
             repeated,
-            0 if kinds else letters_outside(page, textpage),
+            letters_outside(page, textpage) if parts.is_cropped and not kinds else 0,
             pymupdf.PDF_ANNOT_FILE_ATTACHMENT in kinds,
         )
     except MemoryError:

@@ -38,7 +38,8 @@ def is_rtl(text: str) -> bool:
 
 def has_rtl(texts: Iterable[str]) -> bool:
     """Tell whether right-to-left letters occur; 10 times as fast as a search on a page's text."""
-    return RTL.search("".join(set("".join(texts)))) is not None
+    text = "".join(texts)
+    return not text.isascii() and RTL.search("".join(set(text))) is not None
 
 
 def logical(glyphs: Sequence[Glyph], space: float) -> str:

@@ -36,12 +36,22 @@ def page_text(lines: Sequence[Line]) -> str:
     Soft hyphens at a line's end join the halves of the word, elsewhere they are dropped.
     """
     out: list[str] = []
-    before: list[Line] | None = None
+    last: Line | None = None
     for row in rows(lines):
-        if before is not None:
-            out.append(_between(before[-1], row[0]))
-        out.append(_row_text(row))
-        before = row
+        first = row[0]
+        if last is not None:
+            if (  # nearly all rows: the next line of a paragraph
+                first.block == last.block
+                and first.dx == 1.0 == last.dx
+                and not (first.marks or last.marks)
+                and first.vertical == last.vertical
+                and len(first.text) > 1
+            ):
+                out.append("\n")
+            else:
+                out.append(_between(last, first))
+        out.append(first.text if len(row) == 1 else _row_text(row))
+        last = row[-1]
     return clean("".join(out))
 
 
@@ -64,12 +74,30 @@ def rows(lines: Sequence[Line]) -> list[list[Line]]:
     ends, or fills a gap in it if both are of one block.
     """
     found: list[list[Line]] = []
+    last: Line | None = None
     for line in lines:
-        if found and _fits(found[-1], line):
+        if last is not None and not _below(last, line) and _fits(found[-1], line):
             found[-1].append(line)
         else:
             found.append([line])
+        last = line
     return [row if len(row) == 1 else _in_order(row) for row in found]
+
+
+def _below(last: Line, line: Line) -> bool:
+    """Tell whether two upright lines are certainly on different rows; short, for nearly all are."""
+    _, _, last_y0, _, last_y1, last_size, _, last_oy, last_dx, *_ = last
+    _, _, y0, _, y1, size, _, oy, dx, *_ = line
+    if dx <= _PARALLEL or last_dx <= _PARALLEL:
+        return False
+    if y0 > last_y1 or last_y0 > y1:
+        return True
+    apart = oy - last_oy if oy > last_oy else last_oy - oy
+    if apart <= _SAME_ROW * (size if size < last_size else last_size):
+        return False
+    shared = (y1 if y1 < last_y1 else last_y1) - (y0 if y0 > last_y0 else last_y0)
+    height, last_height = y1 - y0, last_y1 - last_y0
+    return shared <= _SIDE_BY_SIDE * (height if height < last_height else last_height)
 
 
 def _fits(row: list[Line], line: Line) -> bool:

@@ -9,6 +9,7 @@ from pymupdf import mupdf
 
 from regcomments.read.pdf_bidi import has_rtl
 from regcomments.read.pdf_line import Line
+from regcomments.read.pdf_parts import PageParts
 from regcomments.read.pdf_plain import may_hide_text, plain_lines
 from regcomments.read.pdf_spans import marked_lines, ordered_lines
 from regcomments.read.pdf_visible import overprinted
@@ -45,13 +46,17 @@ def text_page(page: pymupdf.Page, *, contents_only: bool = False) -> pymupdf.Tex
     return textpage
 
 
-def lines_of(textpage: pymupdf.TextPage, page: pymupdf.Page) -> tuple[list[Line], int]:
+def lines_of(
+    textpage: pymupdf.TextPage, page: pymupdf.Page, parts: PageParts | None = None
+) -> tuple[list[Line], int]:
     """Return the lines of `textpage` in MuPDF's order, those without a visible letter left out.
 
     Right-to-left lines are put into reading order. Words printed over themselves come once; the
-    second value is the number of characters so left out. Raises what MuPDF raises.
+    second value is the number of characters so left out. `parts` are those of `page`, if at hand.
+    Raises what MuPDF raises.
     """
-    lines = None if may_hide_text(page, textpage) else plain_lines(textpage)
+    parts = parts or PageParts(page)
+    lines = None if may_hide_text(page, textpage, parts) else plain_lines(textpage)
     if lines is None:
         lines = marked_lines(textpage)
     repeated = 0
@@ -60,7 +65,7 @@ def lines_of(textpage: pymupdf.TextPage, page: pymupdf.Page) -> tuple[list[Line]
         before = _length(lines)
         lines = ordered_lines(textpage, once=once)
         repeated = max(before - _length(lines), 0) if once else 0
-    if page.rotation:
+    if parts.rotation:
         matrix = page.rotation_matrix
         lines = [_turned(line, matrix) for line in lines]
     return lines, repeated

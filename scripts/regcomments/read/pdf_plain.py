@@ -15,12 +15,13 @@ import pymupdf
 from pymupdf import mupdf
 
 from regcomments.read.pdf_line import TINY, TINY_SIZE, UPRIGHT, Line
+from regcomments.read.pdf_parts import PageParts
 
 _PRINT = getattr(mupdf, "fz_print_stext_page_as_xml_with_flags", None)  # since MuPDF 1.27
 _BLOCK_OR_LINE = re.compile(
     r'<(?:block |line bbox="([^"]*)" wmode="(\d)" dir="([^"]*)"[^>]*? text="([^"]*)")'
 )
-_UNMAPPED = re.compile("&#x[fF][fF][fF][dD];|\ufffd")
+_UNMAPPED = ("&#xfffd;", "\ufffd")
 # The entity for "&" comes last, or it would make new ones.
 _NAMED = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&apos;", "'"), ("&amp;", "&"))
 # Text render modes 3 (invisible) and 4 to 7 (clipping).
@@ -44,17 +45,20 @@ _WHITE_TEXT = re.compile(rb"color:#f[0-9a-f]f[0-9a-f]f[0-9a-f]")
 _HEIGHT, _DESCENT = 1.2, 0.2
 
 
-def may_hide_text(page: pymupdf.Page, textpage: pymupdf.TextPage) -> bool:
+def may_hide_text(
+    page: pymupdf.Page, textpage: pymupdf.TextPage, parts: PageParts | None = None
+) -> bool:
     """Tell whether some text of `page` could be invisible or white; False is certain.
 
     Raises what MuPDF raises on damaged pages.
     """
     if _PRINT is None:
         return True
-    code = page.read_contents()
+    parts = parts or PageParts(page)
+    code = parts.code
     if any(_before(code, match.start()) in _HIDING_MODES for match in _RENDER_MODE.finditer(code)):
         return True
-    if b" Do" in code and page.get_xobjects():
+    if b" Do" in code and parts.forms:
         return True  # code inside code, not looked through
     if b" gs" in code and _has_transparent_state(page):
         return True
@@ -131,15 +135,16 @@ def plain_lines(textpage: pymupdf.TextPage) -> list[Line] | None:
     characters, which XML cannot spell: they tell a font without a character map from a real gap.
     """
     xml = _printed(_PRINT, textpage, 0).decode("utf-8", "replace")
-    if _UNMAPPED.search(xml):
+    if any(spelling in xml for spelling in _UNMAPPED):
         return None
     # Numbers stand for characters beyond ASCII only, so they can be put in before tags are read.
-    first, *rest = xml.split("&#x")
-    pieces = [first]
-    for piece in rest:
-        code, _, text = piece.partition(";")
-        pieces += (_character(code), text)
-    xml = "".join(pieces)
+    if "&#x" in xml:
+        first, *rest = xml.split("&#x")
+        pieces = [first]
+        for piece in rest:
+            code, _, text = piece.partition(";")
+            pieces += (_character(code), text)
+        xml = "".join(pieces)
     lines: list[Line] = []
     block = -1
     for box, wmode, direction, text in _BLOCK_OR_LINE.findall(xml):
@@ -153,8 +158,10 @@ def plain_lines(textpage: pymupdf.TextPage) -> list[Line] | None:
         if not stripped:
             continue
         x0, y0, x1, y1 = map(float, box.split())
-        dx, dy = map(float, direction.split())
-        if abs(dx) >= abs(dy):
+        if direction == "1 0":  # nearly all lines
+            height = y1 - y0
+            dx, dy, ox, oy = 1.0, 0.0, x0, y1 - _DESCENT * height
+        elif abs(dx := float(direction.split()[0])) >= abs(dy := float(direction.split()[1])):
             height = y1 - y0
             ox, oy = x0, y1 - _DESCENT * height if dx > 0 else y0 + _DESCENT * height
         else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -95,8 +95,10 @@ def in_doubt(lines: Sequence[Line], covers: Sequence[Rect]) -> list[Line]:
 def overprinted(lines: Sequence[Line]) -> bool:
     """Tell whether two upright lines of one size share baseline, a good part of extent, a word."""
     upright = sorted((line.oy, line.x0, k) for k, line in enumerate(lines) if _is_plain(line))
-    for at, (oy, _, k) in enumerate(upright):
+    for at, (oy, _, k) in enumerate(upright[:-1]):
         line = lines[k]
+        if upright[at + 1][0] - oy > SHADOW * line.size:  # nearly all lines
+            continue
         for other_oy, _, other in upright[at + 1 : at + 1 + _NEIGHBOURS]:
             if other_oy - oy > SHADOW * line.size:
                 break
@@ -121,7 +123,8 @@ def _length(lines: Iterable[Line]) -> int:
 
 def _without_shadows(lines: Sequence[Line], chosen: Sequence[int]) -> Sequence[int]:
     """Return `chosen` without the lines that repeat an earlier one at nearly the same place."""
-    if len({lines[k].text for k in chosen}) == len(chosen):
+    times = Counter([lines[k].text for k in chosen])
+    if len(times) == len(chosen):
         return chosen
     # By text and place in a grid of cells as large as a shadow may move, so that ten thousand
     # full stops are not compared with each other.
@@ -129,6 +132,9 @@ def _without_shadows(lines: Sequence[Line], chosen: Sequence[int]) -> Sequence[i
     kept: list[int] = []
     for k in chosen:
         line = lines[k]
+        if times[line.text] == 1:
+            kept.append(k)
+            continue
         near = SHADOW * line.size
         column, row = int(line.x0 // _CELL), int(line.y0 // _CELL)
         reach = range(-int(near // _CELL) - 1, int(near // _CELL) + 2)

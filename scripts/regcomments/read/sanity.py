@@ -37,6 +37,7 @@ _VOWELS = "".join(c for c in _LOWER if unicodedata.normalize("NFD", c)[0] in "ae
 _SOUNDS = _byte_table({"v": _VOWELS, "c": "".join(c for c in _LOWER if c not in _VOWELS)}, " ")
 # In code page 1252 accented letters are the bytes from 0xC0 on.
 _PLAIN = bytes(range(0xC0))
+_BAD_BYTES = bytes(k for k in range(128) if _BAD.match(chr(k)))
 _ODD_INSIDE = re.compile(rb"a[A]|[aA]#+[aA]|[aA]0+[aA]")
 _LETTERS = re.compile(rb"[aA].*[aA]")
 _ADDRESS = re.compile(r"://|@|www\.|\w\(")
@@ -96,8 +97,9 @@ def stamp_characters(text: str) -> int:
 def text_sanity(text: str) -> TextSanity:
     """Return the counts for `text`, which must still hold its control characters."""
     tokens = text.split()
-    lengths = [len(token) for token in tokens]
-    western = text.encode("cp1252", "replace")
+    lengths = list(map(len, tokens))
+    plain = text.isascii()
+    western = text.encode("ascii") if plain else text.encode("cp1252", "replace")
     shapes = western.translate(_SHAPES)
     hits = shapes.count(b"aA") + shapes.count(b"#a") + shapes.count(b"0a")
     words, odd = len(tokens) - lengths.count(1), 0
@@ -115,14 +117,16 @@ def text_sanity(text: str) -> TextSanity:
         )
     return TextSanity(
         chars=chars,
-        bad_chars=bad_characters(text),
+        bad_chars=len(western) - len(western.translate(None, _BAD_BYTES))
+        if plain
+        else bad_characters(text),
         tokens=len(tokens),
         single_tokens=lengths.count(1),
         words=words,
         odd_words=odd,
         small_letters=vowels + sounds.count(b"c"),
         small_vowels=vowels,
-        accented=len(western.translate(None, _PLAIN)),
+        accented=0 if plain else len(western.translate(None, _PLAIN)),
         symbols=symbols,
         symbol_kinds=len(set(text).intersection(_SYMBOLS)) if symbols else 0,
         stamp_chars=stamp_characters(text) if chars < _MOST_STAMPED else 0,

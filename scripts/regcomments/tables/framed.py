@@ -115,6 +115,8 @@ def booktabs(
             i for i in items if top < (i.y0 + i.y1) / 2 < end and lo <= (i.x0 + i.x1) / 2 <= hi
         ]
         lines = lines_of(inside, (), tol)
+        if all(len(line.pieces) < 2 for line in lines):
+            continue  # nothing that could be a heading
         while len(rules) >= 3:
             found = _below_rule(lines, rules, flat, tol)
             if found is not None:

@@ -115,8 +115,10 @@ class Table:
 
 def hull(boxes: Iterable[tuple[float, float, float, float] | TextItem | Ruling]) -> Box:
     """Return the smallest box round all of them. Raises ValueError when there is none."""
-    rows = [(b[0], b[1], b[2], b[3]) for b in boxes]
-    if not rows:
-        raise ValueError("no box to enclose")
-    x0, y0, x1, y1 = zip(*rows, strict=True)
+    rows = list(boxes)
+    if len(rows) < 2:
+        if not rows:
+            raise ValueError("no box to enclose")
+        return Box._make(rows[0][:4])
+    x0, y0, x1, y1, *_ = zip(*rows, strict=False)
     return Box(min(x0), min(y0), max(x1), max(y1))

@@ -15,6 +15,7 @@ FAR = 1e6
 
 _HYPHEN = re.compile(r"[^\W\d_][-\u2010\u00ad]$")
 _LEADERS = re.compile(r"\s*(?:[.·…_]\s?){4,}$")
+_LEADING = ".·…_"  # what leaders are made of
 _TAIL = re.compile(r"[a-z]{1,3}")
 # Short words that may well stand on the last line of a cell by themselves.
 _SHORT_WORDS = frozenset(
@@ -24,20 +25,19 @@ _SHORT_WORDS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Piece:
     """A run of items on one line without a wide gap inside, in reading order.
 
-    Pieces are compared by identity: they are put into sets, and hashing all their words is dear.
+    `text` are the words joined by single spaces. Pieces are compared by identity: they are put
+    into sets, and hashing all their words is dear. No dataclass, because a page has hundreds.
     """
 
-    box: Box
-    words: tuple[TextItem, ...]
+    __slots__ = ("box", "text", "words")
 
-    @property
-    def text(self) -> str:
-        """The words joined by single spaces."""
-        return " ".join(word.text for word in self.words)
+    def __init__(self, box: Box, words: tuple[TextItem, ...]) -> None:
+        self.box = box
+        self.words = words
+        self.text = " ".join([word[4] for word in words])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,17 +54,18 @@ def sort_items(items: Iterable[TextItem]) -> list[TextItem]:
     Boxes that are no boxes (damaged files give NaN and turned-over ones) are left out.
     """
     kept = [
-        i
+        (i[1] + i[3], i)
         for i in items
-        if -FAR < i.x0 <= i.x1 < FAR and -FAR < i.y0 <= i.y1 < FAR and i.text.strip()
+        if -FAR < i[0] <= i[2] < FAR and -FAR < i[1] <= i[3] < FAR and not i[4].isspace() and i[4]
     ]
-    kept.sort(key=lambda i: (i.y0 + i.y1, i))
-    return kept
+    kept.sort()
+    return [i for _, i in kept]
 
 
-def _one_line(items: Sequence[TextItem], tol: Tolerances) -> bool:
-    mids = [i.y0 + i.y1 for i in items]
-    heights = [i.y1 - i.y0 for i in items]
+def on_one_line(items: Sequence[TextItem], tol: Tolerances = DEFAULT) -> bool:
+    """Tell whether the items, one or more, certainly make one line."""
+    mids = [i[1] + i[3] for i in items]
+    heights = [i[3] - i[1] for i in items]
     return (max(mids) - min(mids)) / 2 <= tol.line_h * max(min(heights), 2.0)
 
 
@@ -76,11 +77,15 @@ def rows_of(items: Sequence[TextItem], tol: Tolerances = DEFAULT) -> list[list[T
     """
     buckets: list[list[TextItem]] = []
     heads: list[tuple[float, float]] = []
+    line_h = tol.line_h
     for item in items:
-        mid, height = (item.y0 + item.y1) / 2, item.y1 - item.y0
+        _, y0, _, y1, _ = item
+        mid, height = (y0 + y1) / 2, y1 - y0
         # Only the last few buckets can be near: middles only grow.
         for k in range(len(heads) - 1, max(-1, len(heads) - 5), -1):
-            if mid - heads[k][0] <= tol.line_h * max(min(height, heads[k][1]), 2.0):
+            head, other = heads[k]
+            lower = height if height < other else other
+            if mid - head <= line_h * (lower if lower > 2.0 else 2.0):
                 buckets[k].append(item)
                 break
         else:
@@ -95,32 +100,48 @@ def pieces_of(
     row: Sequence[TextItem], cuts: Sequence[float] = (), tol: Tolerances = DEFAULT
 ) -> list[Piece]:
     """Return a bucket's items glued into pieces, cut at wide gaps and at the x of `cuts`."""
-    runs: list[list[TextItem]] = []
-    right = 0.0
+    if len(row) == 1:
+        return [Piece(Box._make(row[0][:4]), tuple(row))]
+    pieces: list[Piece] = []
+    run: list[TextItem] = []
+    left = top = right = bottom = 0.0
+    last_x0 = last_x1 = last_height = 0.0
+    last_dots = False
     for item in row:
-        if runs:
-            last = runs[-1][-1]
-            limit = tol.glue_h * min(item.y1 - item.y0, last.y1 - last.y0)
-            if _dots(item.text):  # leaders belong to what they lead from …
-                limit = tol.leader_h * (last.y1 - last.y0)
-            elif _dots(last.text):  # … and never to what they lead to
+        x0, y0, x1, y1, text = item
+        height = y1 - y0
+        dots = text[:1] in _LEADING and not text.strip(_LEADING)
+        if run:
+            limit = tol.glue_h * (height if height < last_height else last_height)
+            if dots:  # leaders belong to what they lead from …
+                limit = tol.leader_h * last_height
+            elif last_dots:  # … and never to what they lead to
                 limit = 0.0
-            cut = any(
-                (last.x0 + last.x1) / 2 < x < (item.x0 + item.x1) / 2
-                and last.x1 - 2 <= x <= item.x0 + 2
-                for x in cuts
-            )
-            if item.x0 - right < limit and not cut:
-                runs[-1].append(item)
-                right = max(right, item.x1)
+            if x0 - right < limit and not (
+                cuts
+                and any(
+                    (last_x0 + last_x1) / 2 < x < (x0 + x1) / 2 and last_x1 - 2 <= x <= x0 + 2
+                    for x in cuts
+                )
+            ):
+                run.append(item)
+                if x0 < left:
+                    left = x0
+                if x1 > right:
+                    right = x1
+                if y0 < top:
+                    top = y0
+                if y1 > bottom:
+                    bottom = y1
+                last_x0, last_x1, last_height, last_dots = x0, x1, height, dots
                 continue
-        runs.append([item])
-        right = item.x1
-    return [Piece(hull(run), tuple(run)) for run in runs]
-
-
-def _dots(text: str) -> bool:
-    return not text.strip(".·…_")
+            pieces.append(Piece(Box(left, top, right, bottom), tuple(run)))
+        run = [item]
+        left, top, right, bottom = x0, y0, x1, y1
+        last_x0, last_x1, last_height, last_dots = x0, x1, height, dots
+    if run:
+        pieces.append(Piece(Box(left, top, right, bottom), tuple(run)))
+    return pieces
 
 
 def lines_of(
@@ -130,7 +151,8 @@ def lines_of(
     lines = []
     for row in rows_of(sort_items(items), tol):
         pieces = pieces_of(row, cuts, tol)
-        lines.append(Line(hull(p.box for p in pieces), tuple(pieces)))
+        box = pieces[0].box if len(pieces) == 1 else hull([p.box for p in pieces])
+        lines.append(Line(box, tuple(pieces)))
     return lines
 
 
@@ -144,11 +166,11 @@ def text_of(
     that ends in a hyphen is joined without a space, and leader dots at the end go.
     """
     items = list(items)
-    if len(items) < 2 or _one_line(items, tol):
-        return _LEADERS.sub("", " ".join(i.text.strip() for i in sorted(items)))
+    if len(items) < 2 or on_one_line(items, tol):
+        return _without_leaders(" ".join([i[4].strip() for i in sorted(items)]))
     text, last = "", None
     for row in rows_of(sort_items(items), tol):
-        line = " ".join(item.text.strip() for item in row)
+        line = " ".join([item[4].strip() for item in row])
         if last is None:
             text = line
         elif _HYPHEN.search(text) or _is_tail(last, line, right):
@@ -156,7 +178,11 @@ def text_of(
         else:
             text += " " + line
         last = row
-    return _LEADERS.sub("", text)
+    return _without_leaders(text)
+
+
+def _without_leaders(text: str) -> str:
+    return _LEADERS.sub("", text) if text.rstrip()[-1:] in _LEADING else text
 
 
 def _is_tail(upper: Sequence[TextItem], line: str, right: float | None) -> bool:
@@ -172,4 +198,4 @@ def _is_tail(upper: Sequence[TextItem], line: str, right: float | None) -> bool:
 
 def text_height(items: Sequence[TextItem]) -> float:
     """Return the median height of the items in points, 10 when there is none."""
-    return median(i.y1 - i.y0 for i in items) if items else 10.0
+    return median([i[3] - i[1] for i in items]) if items else 10.0

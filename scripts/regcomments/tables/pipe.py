@@ -44,15 +44,18 @@ def pipe_tables(
     text: str | None = None,
     textpage: pymupdf.TextPage | None = None,
     tol: Tolerances = DEFAULT,
+    *,
+    upright: bool = False,
+    drawn: bool = True,
 ) -> list[PipeTable]:
     """Return the tables of a page that are worth writing as pipe tables, top to bottom.
 
     `text` is page.get_text() when at hand: it lets pages of prose off at once. `textpage` saves
-    reading the page again.
+    reading the page again; for `upright` and `drawn` see page_items.
     """
     if text is not None and not may_hold_table(text, tol):
         return []
-    geometry, turn = page_items(page, tol, textpage)
+    geometry, turn = page_items(page, tol, textpage, upright=upright, drawn=drawn)
     out = []
     for draft in page_drafts(geometry, tol):
         if confident(draft):

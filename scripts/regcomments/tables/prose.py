@@ -11,10 +11,13 @@ from regcomments.tables.tolerances import DEFAULT, Tolerances
 
 def wordy(piece: Piece, tol: Tolerances = DEFAULT) -> bool:
     """Tell whether a piece reads like a line of running text: many words, most of letters."""
-    words = piece.text.split()
+    text = piece.text
+    if len(text) < 2 * tol.prose_words - 1:  # words of one letter
+        return False
+    words = text.split()
     if len(words) < tol.prose_words:
         return False
-    return sum(w[:1].isalpha() for w in words) >= 0.7 * len(words)
+    return sum([w[0].isalpha() for w in words]) >= 0.7 * len(words)
 
 
 def prose_pieces(lines: Sequence[Line], tol: Tolerances = DEFAULT) -> set[Piece]:

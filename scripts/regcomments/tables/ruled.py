@@ -11,7 +11,7 @@ from itertools import pairwise
 from regcomments.tables.draft import Draft, Place, by_span, trim, without_slivers
 from regcomments.tables.items import Box, TextItem
 from regcomments.tables.lattice import Grid
-from regcomments.tables.lines import Line, lines_of, text_height, text_of
+from regcomments.tables.lines import Line, lines_of, on_one_line, text_height, text_of
 from regcomments.tables.rows import figures
 from regcomments.tables.stream import CAPTION, NOTE
 from regcomments.tables.tolerances import DEFAULT, Tolerances
@@ -94,13 +94,14 @@ def stacked(draft: Draft, tol: Tolerances = DEFAULT) -> bool:
     So it is where cells side by side have as many lines, and these are figures, or end although
     the next word would have fitted. An address beside its one-line label is one row.
     """
-    bands: dict[tuple[int, int], list[tuple[Place, list[Line]]]] = defaultdict(list)
+    bands: dict[tuple[int, int], list[tuple[Place, Sequence[Line]]]] = defaultdict(list)
     for place in draft.filled:
         if place.box is not None:
-            bands[place.row, place.rows].append((place, lines_of(place.words, (), tol)))
+            lines = () if on_one_line(place.words, tol) else lines_of(place.words, (), tol)
+            bands[place.row, place.rows].append((place, lines))
     fitting = breaks = 0
     for (row, _), band in bands.items():
-        counts = [len(lines) for _, lines in band]
+        counts = [max(len(lines), 1) for _, lines in band]
         for place, lines in band:
             n = len(lines)
             if sum(abs(m - n) <= 0.2 * n for m in counts) < 2 or n < 2:

@@ -19,18 +19,27 @@ Turn = int  # quarter turns clockwise that make a page's text upright
 
 
 def page_items(
-    page: pymupdf.Page, tol: Tolerances = DEFAULT, textpage: pymupdf.TextPage | None = None
+    page: pymupdf.Page,
+    tol: Tolerances = DEFAULT,
+    textpage: pymupdf.TextPage | None = None,
+    *,
+    upright: bool = False,
+    drawn: bool = True,
 ) -> tuple[PageItems, Turn]:
-    """Return a page's words and rulings, turned so that most of its text is upright."""
+    """Return a page's words and rulings, turned so that most of its text is upright.
+
+    `upright` tells that all lines are known to run from left to right, `drawn` whether anything
+    but text is drawn; both save a look.
+    """
     words = page.get_text("words", textpage=textpage) if textpage else page.get_text("words")
     box = page.cropbox
     width, height = box.width, box.height
-    turn = _text_turn(page, words)
-    rulings = rulings_of(page, tol)
-    slanted = _slanted_lines(page, words)
-    items = [
-        TextItem(w[0], w[1], w[2], w[3], w[4]) for w in words if w[5:7] not in slanted
-    ]  # fmt: skip
+    turn = 0 if upright else _text_turn(page, words)
+    rulings = rulings_of(page, tol) if drawn else []
+    slanted = () if upright else _slanted_lines(page, words)
+    if slanted:
+        words = [w for w in words if w[5:7] not in slanted]
+    items = [TextItem._make(w[:5]) for w in words]
     if turn:
         items = [
             TextItem(*turn_box((i.x0, i.y0, i.x1, i.y1), turn, width, height), i.text)

@@ -107,6 +107,9 @@ def stream_tables(
     lines: Sequence[Line], rules: Sequence[Segment] = (), tol: Tolerances = DEFAULT
 ) -> list[Draft]:
     """Return the unruled tables among the lines; `rules` are the horizontal ones."""
+    # A run has two lines of several pieces; without them the prose need not be found either.
+    if sum([len(line.pieces) > 1 for line in lines]) < 2:
+        return []
     prose = prose_pieces(lines, tol)
     kept = []
     for line in lines:
