@@ -16,6 +16,7 @@ from PIL import Image, ImageOps
 from regcomments.ocr import raster
 from regcomments.ocr.ink import measure, small
 from regcomments.ocr.source import FileSource, PageError, PageProcess
+from regcomments.read import office
 from regcomments.read.picturefacts import measure_picture
 
 from tests.ocr_fakes import LETTER, picture, scan_pdf, text_pdf
@@ -186,6 +187,23 @@ def test_pictures_in_a_word_file(process, tmp_path):
     assert source(process, path).ink(1).lines == len(LETTER)
     with pytest.raises(PageError, match="picture"):
         source(process, path).image(7, 200)
+
+
+@pytest.mark.parametrize("start", [b"\xffWPC", b"\x31\xbe\x00\x00"], ids=["wpd", "write"])
+def test_pictures_of_what_libreoffice_converts(tmp_path, monkeypatch, start):
+    def convert(path, folder):
+        document = new_docx()
+        document.add_picture(io.BytesIO(png(LETTER_PAGE)), width=Inches(6))
+        document.save(folder / "out.docx")
+        return folder / "out.docx"
+
+    monkeypatch.setattr(office, "convert", convert)
+    path = tmp_path / "a.bin"
+    path.write_bytes(start + bytes(60))
+    pages = raster.open_pages(path, "", sha256(path.read_bytes()).hexdigest(), tmp_path)
+    assert pages.grey(1, 100)[0].shape == LETTER_PAGE.size[::-1]
+    with pytest.raises(LookupError):
+        pages.grey(2, 100)
 
 
 def test_unpacked_members_do_not_pile_up(process, tmp_path):

@@ -157,6 +157,7 @@ _PICTURE_READERS = {
     Kind.XLSX: "regcomments.read.xlsx",
     Kind.DOCX: "regcomments.read.word",
     Kind.PPTX: "regcomments.read.slides",
+    **dict.fromkeys((Kind.WPD, Kind.WPS, Kind.OFFICE_OTHER, Kind.IWORK), "regcomments.read.office"),
     **dict.fromkeys((Kind.ODT, Kind.ODS, Kind.ODP), "regcomments.read.opendocument"),
 }
 

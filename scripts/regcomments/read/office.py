@@ -71,6 +71,17 @@ def read_office(path: Path, options: ReadOptions) -> Document:
     return replace(document, method=f"libreoffice+{document.method}")
 
 
+def picture(path: Path, number: int) -> bytes:
+    """Return the bytes of raster picture `number` (from 1) of the document at `path`, converted.
+
+    Raises LookupError when there is none, UnreadableError as `read_office` does.
+    """
+    from regcomments.read import word
+
+    with tempfile.TemporaryDirectory(prefix="office-") as folder:
+        return word.picture(convert(path, Path(folder)), number)
+
+
 def convert(path: Path, folder: Path) -> Path:
     """Convert the file at `path` to DOCX in `folder`, which is private; returns the result.
 
