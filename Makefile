@@ -56,6 +56,12 @@ bench: setup-dev ## measure speed side by side with the bare loop
 bench-tables: setup-dev ## ICDAR 2013 tables, side by side with other libraries
 	@$(BIN)/python tests/benchmarks/bench_tables.py
 
+setup-peers: setup-dev ## make the environments of the tools that the benchmarks compare with (1 GB)
+	@$(BIN)/python -m tests.benchmarks.peers.environments
+
+bench-fidelity: setup-dev ## facts held, side by side with other tools; writes docs/fidelity.md
+	@$(BIN)/python -m tests.benchmarks.fidelity
+
 profiles: ## let `snakemake --profile rig` find profiles/rig
 	@$(PYTHON) scripts/link_profiles.py
 
@@ -75,4 +81,4 @@ ocr-check: ## read ten sample pages with marker on HOST (HOST=rig) and print its
 	@$(MAKE) --no-print-directory setup
 	@$(BIN)/python -m regcomments.ocr.marker_check $(if $(HOST),--host $(HOST))
 
-.PHONY: setup-marker test-marker test-slurm ocr-check bench-tables
+.PHONY: setup-marker test-marker test-slurm ocr-check bench-tables setup-peers bench-fidelity

@@ -27,7 +27,7 @@ from tests.quality.score import Check, Output, Tally, check, tally
 FLOOR = Path(__file__).with_name("floor.json")
 SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "cases"
 # The closing line of the scorer there, with and without --strict.
-_SUMMARY = re.compile(
+SUMMARY = re.compile(
     r"files (\d+); status right (\d+); facts (\d+)/(\d+); forbidden strings (\d+); "
     r"OCR page lists (\d+)/(\d+); table rows (\d+)/(\d+)"
 )
@@ -77,15 +77,15 @@ def measure_shared(folder: Path) -> tuple[dict[str, Tally], str]:
                 "ocr_pages": list(result.ocr_pages),
             }
             handle.write(json.dumps(row) + "\n")
-    plain, strict = (_run_scorer(outputs, *flags) for flags in ((), ("--strict",)))
-    number = list(map(int, _SUMMARY.search(plain).groups()))
+    plain, strict = (run_scorer(outputs, *flags) for flags in ((), ("--strict",)))
+    number = list(map(int, SUMMARY.search(plain).groups()))
     # That scorer leaves out what a wrong status made unanswerable; here it counts as missed.
     facts = sum(len(case["must"]) + len(case.get("must_once", ())) for case in readable)
     tables = [case["table"] for case in wanted if case.get("table") and case["status"] == "ok"]
     rows = sum(len(table["rows"]) for table in tables)
     return {
         "status": Tally(number[1], number[0]),
-        "status_strict": Tally(int(_SUMMARY.search(strict)[2]), number[0]),
+        "status_strict": Tally(int(SUMMARY.search(strict)[2]), number[0]),
         "facts": Tally(number[2], facts),
         "forbidden": Tally(number[0] - number[4], number[0]),
         "ocr_pages": Tally(number[5], len(readable)),
@@ -93,7 +93,8 @@ def measure_shared(folder: Path) -> tuple[dict[str, Tally], str]:
     }, plain
 
 
-def _run_scorer(outputs: Path, *flags: str) -> str:
+def run_scorer(outputs: Path, *flags: str) -> str:
+    """Return what the scorer of the real files prints on `outputs`; SUMMARY finds its figures."""
     command = [sys.executable, str(SHARED / "score.py"), str(SHARED), str(outputs), *flags]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 

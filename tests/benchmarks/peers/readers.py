@@ -50,11 +50,26 @@ def markitdown() -> Read:
 
 
 def liteparse() -> Read:
-    """Return liteparse's reader: Markdown; Office files go through LibreOffice where it is."""
+    """Return liteparse's reader: text and the tables among its blocks.
+
+    Office files go through LibreOffice where it is. Its Markdown holds fewer facts (86 of the real
+    PDFs against 91).
+    """
     from liteparse import LiteParse
 
-    parser = LiteParse(ocr_enabled=False, output_format="markdown", quiet=True)
-    return lambda path: parser.parse(path).text
+    parser = LiteParse(ocr_enabled=False, output_format="text", extract_blocks=True, quiet=True)
+
+    def read(path: str) -> tuple[str, list[Table]]:
+        result = parser.parse(path)
+        tables = [
+            [[cell.text for cell in row] for row in (block.header or [], *(block.rows or ()))]
+            for page in result.pages
+            for block in page.blocks or ()
+            if block.kind == "table"
+        ]
+        return result.text, tables
+
+    return read
 
 
 def pymupdf4llm() -> Read:

@@ -57,6 +57,8 @@ class _Reader:
         names = ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY")
         proxies = dict.fromkeys(names, _NOWHERE)
         environment = {**os.environ, **proxies, "PYTHONPATH": search}
+        # A user's Python keeps its bytecode.
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
         if python != sys.executable:
             del environment["PYTHONPATH"]  # its environment holds the tool and nothing of ours
         with log.open("ab") as errors:
