@@ -128,6 +128,10 @@ READABLE = {
         with_document(BOMB.decode().replace("UTF-8", "UTF-16").encode("utf-16")),
         "should be withdrawn.",
     ),
+    "references that XML lacks": (
+        with_document(document_xml(p("a&nbsp;b&#11;&LT; AT&T c")).encode()),
+        "a b < AT&T c",
+    ),
     "external entity": (with_document(FETCH), "should be withdrawn."),
     "Word 2003": (
         PLAIN.replace(

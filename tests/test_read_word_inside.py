@@ -192,7 +192,9 @@ MHT = (
             "### Förord\n\nSe & läs",
         ),
         ("c.mht", MHT, "From the web."),
+        ("c.mht", MHT.replace(b"utf-8", b"koi8-r").replace(b"From", b"\xef\xd4"), "От the web."),
         ("c.txt", "Plain words.", "Plain words."),
+        ("c.txt", "It’s café prose.".encode("cp1252"), "It’s café prose."),
         ("c.docx", package(p("A whole document.")), "A whole document."),
     ],
 )
@@ -203,6 +205,15 @@ def test_imported_parts(tmp_path, name, data, expected):
     )
     assert document.body == f"Own.\n\n{expected}"
     assert document.warnings == ()
+
+
+def test_notes_of_word_2003_stand_apart(tmp_path):
+    note = f"<w:footnote>{p('A note.')}</w:footnote>"
+    body = f"<w:p>{r('Text')}<w:r>{note}</w:r></w:p>"
+    data = xml("w:document", f"<w:body>{body}</w:body>")
+    uri = "http://schemas.microsoft.com/office/word/2003/wordml"
+    data = data.replace("http://schemas.openxmlformats.org/wordprocessingml/2006/main", uri)
+    assert read(tmp_path, data.encode()).body == "Text\n\nA note."
 
 
 def test_imported_part_that_is_missing_or_broken_is_a_warning(tmp_path):

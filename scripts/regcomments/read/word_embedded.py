@@ -50,7 +50,7 @@ def _chunk_text(state: WalkState, part: str, data: bytes) -> str:
     if b"mime-version:" in head or b"content-type: multipart" in head:
         return _web_archive(data)
     if part.endswith((".txt", ".text")) and b"<html" not in head:
-        return data.decode("utf-8", "replace")
+        return _reader("charset", "decode")(data)[0]
     return _reader("hypertext", "html_to_markdown")(data)
 
 
@@ -70,13 +70,14 @@ def _web_archive(data: bytes) -> str:
         for part in message.walk():
             if part.get_content_type() == kind:
                 payload = part.get_payload(decode=True) or b""
+                charset = part.get_content_charset()
                 if kind == "text/html":
-                    return _reader("hypertext", "html_to_markdown")(payload)
-                return payload.decode("utf-8", "replace")
+                    return _reader("hypertext", "html_to_markdown")(payload, charset)
+                return _reader("charset", "decode")(payload, charset)[0]
     return ""
 
 
-def _reader(module: str, function: str) -> Callable[[bytes], str]:
+def _reader(module: str, function: str) -> Callable:
     from importlib import import_module
 
     return getattr(import_module(f"regcomments.read.{module}"), function)

@@ -338,6 +338,8 @@ _HANDLERS: dict[str, _Handler] = {
     W + "hyperlink": InlineReader._hyperlink,
     W + "footnoteReference": InlineReader._note,
     W + "endnoteReference": InlineReader._note,
+    W + "footnote": InlineReader._text_box,  # in Word 2003's XML notes stand in their run
+    W + "endnote": InlineReader._text_box,
     W + "sdt": InlineReader._control,
     W + "ruby": InlineReader._ruby,
     W + "drawing": InlineReader._drawing,

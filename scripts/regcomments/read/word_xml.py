@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import html
 import re
 
 from lxml import etree
@@ -51,6 +52,13 @@ _ENCODING = re.compile(rb"""encoding\s*=\s*["']([A-Za-z0-9._-]{1,40})["']""")
 # UTF-7 above all, could hide a DTD.
 _SINGLE_BYTE = re.compile(r"(iso-?8859-\d+|latin-?1|windows-125\d|cp125\d|us-ascii|ascii)", re.I)
 _BARE_AMPERSAND = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#x[0-9a-fA-F]{1,6});)")
+_REFERENCE = re.compile(r"&#?\w{1,31};")
+# Names of HTML; XML itself knows five.
+_HTML_NAME = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos);)[A-Za-z][A-Za-z0-9]{1,31};")
+# Characters that XML forbids; a parser that repairs drops every reference after such a one.
+_FORBIDDEN = re.compile(
+    rb"&#(?:0*(?:[0-8]|1[124-9]|2\d|3[01])|[xX]0*(?:[0-8bBcCeEfF]|1[0-9a-fA-F]));"
+)
 _DTD = re.compile(rb"<!DOCTYPE[^\[<>]*(?:\[.*?\]\s{0,20})?>", re.DOTALL)
 _ENTITY = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos);)[A-Za-z_][\w.-]{0,100};")
 _TEXT = re.compile(rb"<(?:\w+:)?(?:t|p|tab|br)(?:\s[^<>]*)?(?:/>|>([^<]*))")
@@ -115,10 +123,7 @@ def raw_text(data: bytes) -> str:
             pieces.append("\n")
         else:
             pieces.append(" ")
-    text = "".join(pieces)
-    for entity, char in (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&apos;", "'")):
-        text = text.replace(entity, char)
-    return text.replace("&amp;", "&")
+    return _REFERENCE.sub(lambda match: html.unescape(match[0]), "".join(pieces))
 
 
 def _parser(*, recover: bool) -> etree.XMLParser:
@@ -133,7 +138,13 @@ def _parser(*, recover: bool) -> etree.XMLParser:
     )
 
 
+def _named(match: re.Match[bytes]) -> bytes:
+    """Return the character that a name of HTML stands for, as XML."""
+    return html.escape(html.unescape(match[0].decode()), quote=False).encode()
+
+
 def _repaired(data: bytes) -> etree._Element | None:
+    data = _HTML_NAME.sub(_named, _FORBIDDEN.sub(b" ", data))
     data = _BARE_AMPERSAND.sub(b"&amp;", data)
     try:
         return etree.fromstring(data, _parser(recover=True))
