@@ -206,3 +206,35 @@ def test_entities_are_not_expanded(tmp_path):
     bomb = "<!DOCTYPE x [<!ENTITY a 'boom'>]><x xmlns='y'>&a;</x>"
     data = zipped({"mimetype": "application/vnd.oasis.opendocument.text", "content.xml": bomb})
     assert "boom" not in _read(tmp_path, data).text
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (
+            '<text:p>Seen<text:span text:style-name="Off"> gone</text:span> kept</text:p>',
+            "Seen kept",
+        ),
+        ('<text:p text:style-name="Off">gone</text:p><text:p>Seen</text:p>', "Seen"),
+        (
+            (
+                '<text:section text:display="none"><text:p>gone</text:p></text:section>'
+                "<text:section><text:p>Seen</text:p></text:section>"
+            ),
+            "Seen",
+        ),
+        (
+            '<text:p>Seen<text:hidden-text text:is-hidden="true">gone</text:hidden-text></text:p>',
+            "Seen",
+        ),
+        ("<text:p>a<text:hidden-text>b</text:hidden-text></text:p>", "ab"),
+    ],
+)
+def test_what_the_writer_hides_is_no_text(tmp_path, body, text):
+    spaces = "urn:oasis:names:tc:opendocument:xmlns:"
+    styles = (
+        f'<office:document-styles xmlns:office="{spaces}office:1.0" '
+        f'xmlns:style="{spaces}style:1.0" xmlns:text="{spaces}text:1.0">'
+        '<style:style style:name="Off"><style:text-properties text:display="none"/></style:style></office:document-styles>'
+    )
+    assert _read(tmp_path, opendocument(body, extra={"styles.xml": styles})).text == text

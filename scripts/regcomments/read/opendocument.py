@@ -73,6 +73,7 @@ def read_opendocument(path: Path, options: ReadOptions) -> Document:
     warnings = tuple(package.warnings)
     styles = package.root("styles.xml")
     lists = _list_styles(styles) | _list_styles(root)
+    _mark_hidden(root, styles)
     slides = list(root.iter(_DRAW + "page"))
     if slides:
         if len(slides) > options.max_pages:
@@ -147,6 +148,20 @@ def _points(length: str | None) -> float:
     return float(match[1]) * _UNITS[match[2]] if match else 0.0
 
 
+def _mark_hidden(root: etree._Element, styles: etree._Element | None) -> None:
+    """Give what a style hides the attribute that hides sections."""
+    hidden = {
+        style.get(_STYLE + "name")
+        for source in (root, styles)
+        for style in (source.iter(_STYLE + "style") if source is not None else ())
+        for text in style.iterchildren(_STYLE + "text-properties")
+        if text.get(_TEXT + "display") == "none"
+    }
+    for node in root.iter(_TEXT + "span", _TEXT + "p", _TEXT + "h") if hidden else ():
+        if node.get(_TEXT + "style-name") in hidden:
+            node.set(_TEXT + "display", "none")
+
+
 def _margins(styles: etree._Element, lists: _Styles) -> tuple[str, str]:
     """Headers and footers of all page styles, each text once."""
     found: list[list[str]] = [[], []]
@@ -213,7 +228,9 @@ class _Walker:
                 self._flow.text(f"[{_citation(node) or len(self._notes) + 1}]")
             self._notes.append(node)
             return True
-        return node.tag in _SKIPPED
+        # `display` is an attribute of sections and of variables as well.
+        hidden = (node.get(_TEXT + "display"), node.get(_TEXT + "is-hidden"))
+        return node.tag in _SKIPPED or hidden[0] == "none" or hidden[1] == "true"
 
     def _start(self, node: etree._Element) -> None:
         tag, flow = node.tag, self._flow
