@@ -235,6 +235,7 @@ def test_what_the_writer_hides_is_no_text(tmp_path, body, text):
     styles = (
         f'<office:document-styles xmlns:office="{spaces}office:1.0" '
         f'xmlns:style="{spaces}style:1.0" xmlns:text="{spaces}text:1.0">'
-        '<style:style style:name="Off"><style:text-properties text:display="none"/></style:style></office:document-styles>'
+        '<style:style style:name="Off"><style:text-properties text:display="none"/>'
+        "</style:style></office:document-styles>"
     )
     assert _read(tmp_path, opendocument(body, extra={"styles.xml": styles})).text == text
