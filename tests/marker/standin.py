@@ -216,7 +216,7 @@ class Handler(BaseHTTPRequestHandler):
             self.reply(200, {})
             return
         request = json.loads(body)
-        record: dict = {"path": path, "bytes": len(body)}
+        record: dict = {"path": path, "bytes": len(body), "at": time.monotonic()}
         image = None
         if path.endswith("/infer"):
             kind = "fast_layout" if path.startswith("/fast_layout") else "ocr_error"

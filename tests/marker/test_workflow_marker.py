@@ -1,6 +1,7 @@
 """`snakemake ocr` with the engine marker, by the real Snakefile."""
 
 import json
+import shutil
 
 import pytest
 from regcomments.combined import read
@@ -22,16 +23,23 @@ def settings(site: Site, url: str, **more: object) -> tuple[str, ...]:
     return ("-j", "1", "ocr", "--configfile", str(path))
 
 
-@pytest.fixture
-def site(tmp_path) -> Site:
+@pytest.fixture(scope="session")
+def extracted(tmp_path_factory) -> Site:
     """One comment whose attachment is a scan of two letter pages and an empty back."""
-    site = Site(tmp_path)
+    site = Site(tmp_path_factory.mktemp("extracted"))
     pictures = [photograph(draw_page(lines_at(72, lines))) for lines in LETTER[:2]]
     site.comment(COMMENT, a1_pdf=scan(pictures[0], blank_page(), pictures[1]))
     site.bodies({COMMENT: "See attached."})
     run = site.run("-j", "1", "extract_all")
     assert run.returncode == 0, run.stdout
     return site
+
+
+@pytest.fixture
+def site(extracted, tmp_path) -> Site:
+    """A copy of the extracted site."""
+    shutil.copytree(extracted.root, tmp_path, dirs_exist_ok=True)
+    return Site(tmp_path)
 
 
 def test_scan_is_read_by_marker_and_merged(site, standin):
