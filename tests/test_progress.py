@@ -1,0 +1,127 @@
+"""Progress lines, receipts, one reading of same files, arguments of jobs."""
+
+from pathlib import Path
+
+import pytest
+from regcomments import progress
+from regcomments.job import docket_and_through, told
+from regcomments.progress import Counts, Progress, duration, read_receipts, summary_lines
+from regcomments.read.remember import Remembering
+from regcomments.records import Extraction
+from regcomments.status import Reason, Status
+from regcomments.workflow import stretch_name
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0, "0 s"), (42.4, "42 s"), (89.4, "89 s"), (150, "2 min"), (5400, "1 h 30 min")],
+)
+def test_duration(seconds, text):
+    assert duration(seconds) == text
+
+
+def test_a_line_tells_the_job_and_the_whole_run(tmp_path, monkeypatch):
+    clock = [1000.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(progress.time, "time", lambda: clock[0])
+    lines: list[str] = []
+    folder = tmp_path / "0001"
+    progress.write_receipt(folder / "A-1" / "1..9.json", Counts(comments=300, attachments=60))
+    told_by = Progress("B-1", lines.append, folder / "B-1" / "1..9.json", 1000, 900.0)
+    told_by.total = 400
+    told_by.show(Counts(comments=1), "B-1-1")
+    assert lines == []  # nothing is due yet
+    clock[0] += 20
+    told_by.show(Counts(comments=100, attachments=40), "B-1-100")
+    assert lines == [
+        (
+            "B-1: 100/400 comments, 2.0 files/s, ETA 60 s, at B-1-100; "
+            "in all 400 of 1000 comments, 0.8 files/s, ETA 3 min"
+        )
+    ]
+    clock[0] += 10
+    told_by.show(Counts(comments=100, attachments=40), "B-1-101/attachment_1.pdf", slow=12.3)
+    assert ", at B-1-101/attachment_1.pdf for 12 s; in all 400 of" in lines[-1]
+
+
+def test_a_job_at_work_counts_until_it_is_done(tmp_path, monkeypatch):
+    monkeypatch.setattr(progress, "BEAT_SECONDS", 0.0)
+    receipt = tmp_path / "A-1" / "1..9.json"
+    job = Progress("A-1", lambda line: None, receipt, 10, 1.0)
+    job.show(Counts(comments=4), "x")
+    assert read_receipts(tmp_path, running=True).comments == 4
+    assert read_receipts(tmp_path).comments == 0
+    job.finish(Counts(comments=9))
+    assert read_receipts(tmp_path, running=True).comments == 9
+    assert [path.name for path in receipt.parent.iterdir()] == ["1..9.json"]
+
+
+def test_damaged_receipts_count_nothing(tmp_path):
+    (tmp_path / "a.json").write_text("{")
+    (tmp_path / "b.json").write_text("[]")
+    progress.write_receipt(tmp_path / "c.json", Counts(comments=2, statuses={"ok/": 3}))
+    total = read_receipts(tmp_path)
+    assert total.comments == 2
+    assert summary_lines(total)[1].split() == ["ok", "3"]
+
+
+class FakeWorker:
+    def __init__(self, reason: Reason | None = None) -> None:
+        self.reads: list[str] = []
+        self.reason = reason
+
+    def read(self, path: Path) -> Extraction:
+        import hashlib
+
+        self.reads.append(path.name)
+        raw = path.read_bytes()
+        status = Status.FAILED if self.reason else Status.OK
+        digest = hashlib.sha256(raw).hexdigest()
+        return Extraction(
+            status, text=raw.decode(), reason=self.reason, sha256=digest, size=len(raw)
+        )
+
+
+@pytest.mark.parametrize(
+    ("files", "reason", "most", "reads"),
+    [
+        ({"a.txt": "one", "b.txt": "one"}, None, 10**6, ["a.txt"]),
+        ({"a.txt": "one", "b.txt": "two"}, None, 10**6, ["a.txt", "b.txt"]),
+        ({"a.txt": "one", "b.html": "one"}, None, 10**6, ["a.txt", "b.html"]),
+        ({"a.txt": "one", "b.txt": "one"}, Reason.TIMEOUT, 10**6, ["a.txt", "b.txt"]),
+        ({"a.txt": "one", "b.txt": "one"}, Reason.CORRUPT, 10**6, ["a.txt"]),
+        ({"a.txt": "one", "b.txt": "one"}, None, 10, ["a.txt", "b.txt"]),
+        (
+            {"a.txt": "one", "b.txt": "two", "c.txt": "one"},
+            None,
+            1500,
+            ["a.txt", "b.txt", "c.txt"],
+        ),
+    ],
+)
+def test_the_same_file_is_read_once(tmp_path, files, reason, most, reads):
+    worker = FakeWorker(reason)
+    reader = Remembering(worker, most)
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+        assert reader.read(tmp_path / name).text == text
+    assert worker.reads == reads
+    assert reader.repeated == len(files) - len(reads)
+
+
+@pytest.mark.parametrize(
+    ("docket", "through"), [("A-1", "A-1"), ("A-1", "B-2"), ("A 1.2", "B..3"), ("Ä", "Ö{x}")]
+)
+def test_a_stretch_of_dockets_survives_the_path_of_its_receipt(docket, through):
+    name = stretch_name(docket, through)
+    assert "/" not in name
+    assert docket_and_through(name) == (docket, through)
+
+
+def test_lines_go_to_standard_error_and_to_the_log(tmp_path, capsys):
+    log = tmp_path / "job.log"
+    for text in ("one", "two"):
+        with told(log) as say:
+            say(text)
+    assert log.read_text() == "one\ntwo\n"
+    assert capsys.readouterr().err == "one\ntwo\n"
