@@ -105,7 +105,8 @@ def _read_page(
         plain = text = "\n\n".join([page_text(lines), *markup.notes]).strip()
         # A table is made of all words in its box, so of hidden ones too: then none is made.
         if options.pdf_tables == "pipe" and not seen.hidden and not repeated:
-            tabled = with_tables(page, lines, textpage, markup.entries)
+            drawn = bool(kinds) or parts.may_draw_lines
+            tabled = with_tables(page, lines, textpage, markup.entries, drawn=drawn)
             if tabled is not lines:
                 text = "\n\n".join([page_text(tabled), *markup.notes]).strip()
         facts = measure(page, plain, textpage, pictures, parts)

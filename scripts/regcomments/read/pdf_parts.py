@@ -6,6 +6,7 @@ most of it on pages that have none.
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from typing import NamedTuple
 
@@ -19,6 +20,8 @@ _NAMES = {
         *("Subtype", "Width", "XObject"),
     )
 }
+# Operators that begin a line or a box; a curve is no ruling.
+_DRAWS = re.compile(rb"(?<![A-Za-z])(?:re|l)(?![A-Za-z])")
 # Entries of a resource dictionary looked at one by one; PyMuPDF lists those of larger ones.
 _FEW_ENTRIES = 20
 
@@ -60,6 +63,11 @@ class PageParts:
     def code(self) -> bytes:
         """The page's drawing instructions, unpacked, those of forms not included."""
         return self._page.read_contents()
+
+    @cached_property
+    def may_draw_lines(self) -> bool:
+        """Whether the drawing instructions may draw lines or boxes; False is certain."""
+        return bool(self.forms) or _DRAWS.search(self.code) is not None
 
     @cached_property
     def code_bytes(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Sequence
 
 import pymupdf
@@ -22,20 +22,24 @@ def with_tables(
     lines: Sequence[Line],
     textpage: pymupdf.TextPage,
     entries: Sequence[Entry] = (),
+    *,
+    drawn: bool = True,
 ) -> Sequence[Line]:
     """Return `lines` with each table that is found with confidence as one line of pipe rows.
 
     It stands where the first of its words stood. Left as plain lines are tables whose pipe rows
     do not hold exactly the words of the lines they replace, tables with filled fields, which the
     rows would lack, and right-to-left ones, whose cells are read by place and so in the wrong
-    order.
+    order. `drawn` tells whether anything but text may be drawn on the page.
     """
     if not tabular(lines):
         return lines
     replaced: dict[int, str] = {}
     gone: set[int] = set()
-    for table in pipe_tables(page, textpage=textpage):
-        box = _as_shown(table.bbox, page)
+    rotation = page.rotation
+    directions = None if rotation else {(line.dx, line.dy) for line in lines}
+    for table in pipe_tables(page, textpage=textpage, directions=directions, drawn=drawn):
+        box = _as_shown(table.bbox, page) if rotation else table.bbox
         inside = [k for k, line in enumerate(lines) if _inside(line[1:5], box)]
         if (
             inside
@@ -80,7 +84,7 @@ def tabular(lines: Sequence[Line]) -> bool:
 
 def _same_letters(texts: Sequence[str], markdown: str) -> bool:
     """Tell whether a table holds the letters and digits of `texts`, no more and no less."""
-    return Counter(filter(str.isalnum, "".join(texts))) == Counter(filter(str.isalnum, markdown))
+    return sorted(filter(str.isalnum, "".join(texts))) == sorted(filter(str.isalnum, markdown))
 
 
 def _inside(rect: Sequence[float], box: Box) -> bool:
@@ -88,8 +92,6 @@ def _inside(rect: Sequence[float], box: Box) -> bool:
 
 
 def _as_shown(box: Box, page: pymupdf.Page) -> Box:
-    if not page.rotation:
-        return box
     turned = pymupdf.Rect(*box) * page.rotation_matrix
     turned.normalize()
     return Box(*turned)

@@ -104,15 +104,16 @@ def booktabs(
         if s.hi - s.lo > tol.rule_length_pt:
             groups[round(s.lo / 6), round(s.hi / 6)].append(s)
     out: list[Draft] = []
+    height = text_height(items)
     for key in sorted(groups):
         rules = sorted(groups[key], key=lambda s: s.at)
         if len(rules) < 3:
             continue
         lo, hi = rules[0].lo - 3, rules[0].hi + 3
         end = rules[-1].at
-        top = rules[0].at - 4 * text_height(items)
+        top = rules[0].at - 4 * height
         inside = [
-            i for i in items if top < (i.y0 + i.y1) / 2 < end and lo <= (i.x0 + i.x1) / 2 <= hi
+            i for i in items if 2 * top < i[1] + i[3] < 2 * end and 2 * lo <= i[0] + i[2] <= 2 * hi
         ]
         lines = lines_of(inside, (), tol)
         if all(len(line.pieces) < 2 for line in lines):

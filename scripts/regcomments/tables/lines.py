@@ -145,11 +145,18 @@ def pieces_of(
 
 
 def lines_of(
-    items: Iterable[TextItem], cuts: Sequence[float] = (), tol: Tolerances = DEFAULT
+    items: Iterable[TextItem],
+    cuts: Sequence[float] = (),
+    tol: Tolerances = DEFAULT,
+    *,
+    ordered: bool = False,
 ) -> list[Line]:
-    """Return the lines of a set of items from top to bottom."""
+    """Return the lines of a set of items from top to bottom.
+
+    `ordered` tells that the items are in the order of `sort_items` already.
+    """
     lines = []
-    for row in rows_of(sort_items(items), tol):
+    for row in rows_of(list(items) if ordered else sort_items(items), tol):
         pieces = pieces_of(row, cuts, tol)
         box = pieces[0].box if len(pieces) == 1 else hull([p.box for p in pieces])
         lines.append(Line(box, tuple(pieces)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import pymupdf
@@ -45,17 +46,17 @@ def pipe_tables(
     textpage: pymupdf.TextPage | None = None,
     tol: Tolerances = DEFAULT,
     *,
-    upright: bool = False,
+    directions: Collection[tuple[float, float]] | None = None,
     drawn: bool = True,
 ) -> list[PipeTable]:
     """Return the tables of a page that are worth writing as pipe tables, top to bottom.
 
     `text` is page.get_text() when at hand: it lets pages of prose off at once. `textpage` saves
-    reading the page again; for `upright` and `drawn` see page_items.
+    reading the page again; for `directions` and `drawn` see page_items.
     """
     if text is not None and not may_hold_table(text, tol):
         return []
-    geometry, turn = page_items(page, tol, textpage, upright=upright, drawn=drawn)
+    geometry, turn = page_items(page, tol, textpage, directions=directions, drawn=drawn)
     out = []
     for draft in page_drafts(geometry, tol):
         if confident(draft):

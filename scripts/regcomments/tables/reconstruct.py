@@ -66,7 +66,7 @@ def page_drafts(page: PageItems, tol: Tolerances = DEFAULT) -> list[Draft]:
     free = _outside(_outside(items, [d.box for d in drafts]), charts)
     drafts += booktabs(free, flat, tol)
     free = _outside(free, [d.box for d in drafts])
-    drafts += stream_tables(lines_of(free, (), tol), flat, tol)
+    drafts += stream_tables(lines_of(free, (), tol, ordered=True), flat, tol)
     # A layout tool's boxes come last: they part tables at gaps, clip headings, and take prose.
     for box in sorted(page.boxes or ()):
         if any(_share(box, b) > 0.1 for b in [*charts, *(d.box for d in drafts)]):

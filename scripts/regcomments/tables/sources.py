@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -23,20 +23,22 @@ def page_items(
     tol: Tolerances = DEFAULT,
     textpage: pymupdf.TextPage | None = None,
     *,
-    upright: bool = False,
+    directions: Collection[tuple[float, float]] | None = None,
     drawn: bool = True,
 ) -> tuple[PageItems, Turn]:
     """Return a page's words and rulings, turned so that most of its text is upright.
 
-    `upright` tells that all lines are known to run from left to right, `drawn` whether anything
-    but text is drawn; both save a look.
+    `directions` are those of all its lines, as unit vectors, when known; `drawn` tells whether
+    anything but text is drawn. Both save a look.
     """
-    words = page.get_text("words", textpage=textpage) if textpage else page.get_text("words")
+    words = textpage.extractWORDS() if textpage else page.get_text("words")
     box = page.cropbox
     width, height = box.width, box.height
-    turn = 0 if upright else _text_turn(page, words)
+    upright = directions is not None and all(d == (1.0, 0.0) for d in directions)
+    straight = directions is not None and not any(map(_is_slanted, directions))
+    turn = 0 if upright else _text_turn(page, words, textpage)
     rulings = rulings_of(page, tol) if drawn else []
-    slanted = () if upright else _slanted_lines(page, words)
+    slanted = () if straight else _slanted_lines(page, words, textpage)
     if slanted:
         words = [w for w in words if w[5:7] not in slanted]
     items = [TextItem._make(w[:5]) for w in words]
@@ -64,14 +66,14 @@ def turn_box(box: Sequence[float], turn: Turn, width: float, height: float) -> B
     return Box(x0, y0, x1, y1)
 
 
-def _text_turn(page: pymupdf.Page, words: Sequence[Any]) -> Turn:
+def _text_turn(page: pymupdf.Page, words: Sequence[Any], textpage: pymupdf.TextPage | None) -> Turn:
     """Quarter turns that set the text upright: 0 unless most long words are taller than wide."""
     long_words = [w for w in words if len(w[4]) >= 3]
     tall = sum(w[3] - w[1] > 1.2 * (w[2] - w[0]) for w in long_words)
     if tall * 2 <= len(long_words) and not _may_be_upside_down(words):
         return 0
     votes = [0, 0, 0, 0]
-    for block in page.get_text("dict", flags=pymupdf.TEXTFLAGS_WORDS)["blocks"]:
+    for block in _blocks_of(page, textpage):
         for line in block.get("lines", ()):
             dx, dy = line["dir"]
             angle = round(math.degrees(math.atan2(dy, dx)) / 90) % 4
@@ -79,7 +81,9 @@ def _text_turn(page: pymupdf.Page, words: Sequence[Any]) -> Turn:
     return max(range(4), key=lambda k: votes[k])
 
 
-def _slanted_lines(page: pymupdf.Page, words: Sequence[Any]) -> set[tuple[int, int]]:
+def _slanted_lines(
+    page: pymupdf.Page, words: Sequence[Any], textpage: pymupdf.TextPage | None
+) -> set[tuple[int, int]]:
     """Block and line numbers of text set aslant, as watermarks are.
 
     The directions are asked for only when a long word is tall and no wider than high.
@@ -92,12 +96,22 @@ def _slanted_lines(page: pymupdf.Page, words: Sequence[Any]) -> set[tuple[int, i
     ):
         return set()
     found = set()
-    for block in page.get_text("dict", flags=pymupdf.TEXTFLAGS_WORDS)["blocks"]:
+    for block in _blocks_of(page, textpage):
         for number, line in enumerate(block.get("lines", ())):
-            dx, dy = line["dir"]
-            if min(abs(dx), abs(dy)) > 0.05:
+            if _is_slanted(line["dir"]):
                 found.add((block["number"], number))
     return found
+
+
+def _blocks_of(page: pymupdf.Page, textpage: pymupdf.TextPage | None) -> list[dict[str, Any]]:
+    """Return MuPDF's blocks, numbered as the words of the same text page are."""
+    if textpage is not None:
+        return textpage.extractDICT()["blocks"]
+    return page.get_text("dict", flags=pymupdf.TEXTFLAGS_WORDS)["blocks"]
+
+
+def _is_slanted(direction: Sequence[float]) -> bool:
+    return min(abs(direction[0]), abs(direction[1])) > 0.05
 
 
 def _may_be_upside_down(words: Sequence[Any]) -> bool:
