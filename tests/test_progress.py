@@ -36,7 +36,7 @@ def test_a_line_tells_the_job_and_the_whole_run(tmp_path, monkeypatch):
     assert lines == [
         (
             "B-1: 100/400 comments, 2.0 files/s, ETA 60 s, at B-1-100; "
-            "in all 400 of 1000 comments, 0.8 files/s, ETA 3 min"
+            "in all 400 of 1000 comments, ETA 3 min, 0.8 files/s"
         )
     ]
     clock[0] += 10

@@ -141,12 +141,12 @@ class Progress:
         if not self._planned:
             return ""
         done = read_receipts(self._receipt.parents[1], running=True)
-        text = f"; in all {done.comments} of {self._planned} comments"
-        if 0 < done.comments < self._planned:
-            spent = time.time() - self._run_started
-            left = (self._planned - done.comments) * spent / done.comments
-            text += f", {done.attachments / max(spent, 1e-6):.1f} files/s, ETA {duration(left)}"
-        return text
+        spent = max(time.time() - self._run_started, 1e-6)
+        left = max(0, self._planned - done.comments) * spent / max(1, done.comments)
+        return (
+            f"; in all {done.comments} of {self._planned} comments, ETA {duration(left)}, "
+            f"{done.attachments / spent:.1f} files/s"
+        )
 
 
 def duration(seconds: float) -> str:

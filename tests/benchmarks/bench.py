@@ -176,11 +176,37 @@ def recognition(work: Path, size: argparse.Namespace) -> list[Figure]:
     ]
 
 
+def pages(work: Path, size: argparse.Namespace) -> list[Figure]:
+    """Compare reading and grading of PDF pages with PyMuPDF's own text."""
+    from tests.benchmarks.bench_pages import figures
+
+    return [Figure(*row) for row in figures()]
+
+
+def docx(work: Path, size: argparse.Namespace) -> list[Figure]:
+    """Compare the DOCX walker with python-docx's paragraph join."""
+    from tests.benchmarks.bench_docx import LIMIT, compare, files
+
+    figures = []
+    folder = work / "docx"
+    folder.mkdir()
+    for name, named in files(folder).items():
+        pairs = [pair for label, path in named if (pair := compare(path, label))]
+        if pairs:
+            ratio = sum(pair.ours for pair in pairs) / sum(pair.join for pair in pairs)
+            note = f"{len(pairs)} files, dearest {max(pair.ratio for pair in pairs):.1f} x"
+            label = f"DOCX, {name}: CPU against the paragraph join"
+            figures.append(Figure(label, ratio, LIMIT, "x", note))
+    return figures
+
+
 PARTS: dict[str, Callable[[Path, argparse.Namespace], list[Figure]]] = {
     "extraction": extraction,
     "planning": planning,
     "index": index,
     "ocr": recognition,
+    "pages": pages,
+    "docx": docx,
 }
 
 
@@ -210,21 +236,21 @@ def main() -> int:
     size.python = os.path.abspath(size.python)
     chosen = size.only or [*PARTS, "peers"]
     work = Path(tempfile.mkdtemp(prefix="regcomments-bench-"))
-    record = load_record() if size.write else {}
     missed = False
     try:
         for name in chosen:
             about = machine()
             if name == "peers":
-                record[name] = {"about": about, "peers": peers(work, size)}
-                lines = table([], record[name]["peers"])
+                found = {"about": about, "peers": peers(work, size)}
+                lines = table([], found["peers"])
             else:
                 figures = PARTS[name](work, size)
                 missed |= any(figure.missed for figure in figures)
-                record[name] = {"about": about, "figures": [vars(figure) for figure in figures]}
+                found = {"about": about, "figures": [vars(figure) for figure in figures]}
                 lines = table(figures)
             print("\n".join(lines), flush=True)
             if size.write:
+                record = {**load_record(), name: found}
                 save_record(record)
                 write_document(record)
     finally:

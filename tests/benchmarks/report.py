@@ -19,8 +19,12 @@ _TITLES = {
     "planning": "Planning",
     "index": "Index and views",
     "ocr": "OCR",
+    "pages": "PDF pages",
+    "docx": "DOCX files",
 }
 _ABOUT = {
+    "pages": "Beside `page.get_text()` in one process, rounds interleaved, the least of each file.",
+    "docx": "Beside python-docx's join of paragraphs, which reads neither tables nor notes.",
     "extraction": (
         "`tests/benchmarks/bare_loop.py`: two processes, `page.get_text()` for PDF, our DOCX "
         "walker, one query for inline bodies, front matter and sections written by hand; no "
