@@ -1,5 +1,6 @@
 """The console program."""
 
+import os
 import subprocess
 import sys
 
@@ -160,3 +161,8 @@ def test_as_a_program_and_into_a_closed_pipe(state):
         ["bash", "-c", f"set -o pipefail; {command} | true"], capture_output=True
     )
     assert piped.returncode == 0 and piped.stderr == b""
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    closed = subprocess.run(command.split(), stdout=write_end, stderr=subprocess.PIPE)
+    os.close(write_end)
+    assert closed.returncode == 0 and closed.stderr == b""

@@ -57,7 +57,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command = next(command for command in COMMANDS if command.name == given.command)
     module, _, function = command.target.partition(":")
     try:
-        return getattr(import_module(module), function)(given.arguments)
+        code = getattr(import_module(module), function)(given.arguments)
+        sys.stdout.flush()  # at the process's end nobody would catch a closed pipe
+        return code
     except UserError as error:
         print(f"regcomments: {error}", file=sys.stderr)
         return error.exit_code
