@@ -109,10 +109,12 @@ def _runs(mask: Mask) -> tuple[Ints, Ints, int]:
     """Return (begin, end, row span) of the horizontal runs, as offsets into padded rows."""
     rows, cols = mask.shape
     span = cols + 2
-    flat = np.zeros((rows, span), np.int8)
-    flat[:, 1:-1] = mask
-    steps = np.diff(flat.ravel(), prepend=np.int8(0))
-    return np.flatnonzero(steps == 1), np.flatnonzero(steps == -1), span
+    padded = np.zeros((rows, span), bool)
+    padded[:, 1:-1] = mask
+    flat = padded.ravel()
+    # Each row begins and ends empty, so that beginnings and ends take turns.
+    edges = np.flatnonzero(flat[1:] != flat[:-1]) + 1
+    return edges[::2].copy(), edges[1::2].copy(), span
 
 
 def _thin_lines(mask: Mask) -> Mask:
@@ -128,12 +130,12 @@ def _thin_lines(mask: Mask) -> Mask:
         return long
     # What is thicker than a rule somewhere holds so many pixels on top of each other.
     rows = mask.shape[0] - _RULE_THICKNESS
-    core = np.ones((rows, mask.shape[1]), bool)
-    for i in range(_RULE_THICKNESS + 1):
-        core &= long[i : i + rows]
-    if core.any():
+    thin = ~long[:rows]
+    for i in range(1, _RULE_THICKNESS + 1):
+        thin |= ~long[i : i + rows]
+    if not thin.all():
         for i in range(_RULE_THICKNESS + 1):
-            long[i : i + rows][core] = False
+            long[i : i + rows] &= thin
     return long
 
 

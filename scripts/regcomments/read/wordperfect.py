@@ -6,7 +6,7 @@ what lies between them, so a code that is skipped by its length can do no harm.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,6 +37,9 @@ class _Event:
 
     kind: str  # text, line, cell, row, table_end, note
     text: str = ""
+
+
+_Code = Callable[[bytes, int], tuple[int, Iterable[_Event]]]
 
 
 def read_wordperfect(path: Path, options: ReadOptions) -> Document:
@@ -195,7 +198,11 @@ def _packets(data: bytes) -> Iterator[bytes]:
         yield data[offset + first : offset + first + total]
 
 
-def _version5(data: bytes) -> Iterator[_Event]:
+def _coded(data: bytes, code: _Code) -> Iterator[_Event]:
+    """Yield the events of versions 4 and 5: text, control codes, and what `code` makes of others.
+
+    `code` gets the data and where a byte from 0xC0 on stands; it returns its length and its events.
+    """
     at = 0
     while at < len(data):
         byte = data[at]
@@ -208,20 +215,28 @@ def _version5(data: bytes) -> Iterator[_Event]:
             size = end - at
         elif byte < 0xC0:
             yield from _low_code(byte)
-        elif byte < 0xD0:
-            size = _fixed_size(data, at, _WP5_FIXED[byte - 0xC0])
-            if byte == 0xC0 and size > 1:
-                yield _Event("text", character(data[at + 2], data[at + 1]))
-            elif byte in (0xC1, 0xC2):
-                yield _Event("text", " ")
         else:
-            size = 4 + int.from_bytes(data[at + 2 : at + 4], "little")
-            tail = data[at + size - 4 : at + size]
-            if tail != data[at + 2 : at + 4] + data[at + 1 : at + 2] + data[at : at + 1]:
-                size = 1
-            else:
-                yield from _version5_group(data[at : at + size])
+            size, events = code(data, at)
+            yield from events
         at += size
+
+
+def _version5(data: bytes) -> Iterator[_Event]:
+    return _coded(data, _version5_code)
+
+
+def _version5_code(data: bytes, at: int) -> tuple[int, Iterable[_Event]]:
+    byte = data[at]
+    if byte < 0xD0:
+        size = _fixed_size(data, at, _WP5_FIXED[byte - 0xC0])
+        if byte == 0xC0 and size > 1:
+            return size, [_Event("text", character(data[at + 2], data[at + 1]))]
+        return size, [_Event("text", " ")] if byte in (0xC1, 0xC2) else ()
+    size = 4 + int.from_bytes(data[at + 2 : at + 4], "little")
+    tail = data[at + size - 4 : at + size]
+    if tail != data[at + 2 : at + 4] + data[at + 1 : at + 2] + data[at : at + 1]:
+        return 1, ()
+    return size, _version5_group(data[at : at + size])
 
 
 def _version5_group(group: bytes) -> Iterator[_Event]:
@@ -240,23 +255,14 @@ def _version5_group(group: bytes) -> Iterator[_Event]:
 
 
 def _version4(data: bytes) -> Iterator[_Event]:
-    at = 0
-    while at < len(data):
-        byte = data[at]
-        size = 1
-        if 0x20 <= byte < 0x7F:
-            end = at
-            while end < len(data) and 0x20 <= data[end] < 0x7F:
-                end += 1
-            yield _Event("text", data[at:end].decode("ascii"))
-            size = end - at
-        elif byte < 0xC0:
-            yield from _low_code(byte)
-        else:
-            size = _version4_size(data, at)
-            if byte == 0xE1 and size == 3:
-                yield _Event("text", bytes([data[at + 1]]).decode("cp437"))
-        at += size
+    return _coded(data, _version4_code)
+
+
+def _version4_code(data: bytes, at: int) -> tuple[int, Iterable[_Event]]:
+    size = _version4_size(data, at)
+    if data[at] == 0xE1 and size == 3:
+        return size, [_Event("text", bytes([data[at + 1]]).decode("cp437"))]
+    return size, ()
 
 
 def _version4_size(data: bytes, at: int) -> int:
