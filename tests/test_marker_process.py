@@ -2,8 +2,10 @@
 
 import os
 import signal
+import subprocess
 import sys
 import time
+from multiprocessing import Pipe
 from pathlib import Path
 
 import pytest
@@ -130,12 +132,11 @@ def test_process_that_does_not_start_is_told(started, setup, limits, message):
 
 def test_child_dies_with_its_parent(tmp_path, program):
     """The real program: a killed parent must not leave 0.8 GB that wait for a server."""
-    import subprocess
-
     child = Path(marker_module.__file__).with_name("marker_child.py")
     fake = tmp_path / "surya" / "inference"
     fake.mkdir(parents=True)
-    (fake / "__init__.py").write_text("import time; time.sleep(600)")
+    asked = tmp_path / "asked"  # the kernel, to end the child with its parent
+    (fake / "__init__.py").write_text(f"import time; open({str(asked)!r}, 'w'); time.sleep(600)")
     (tmp_path / "surya" / "__init__.py").write_text("")
     for name in ("converters/pdf", "models"):
         path = tmp_path / "marker" / f"{name}.py"
@@ -155,14 +156,25 @@ def test_child_dies_with_its_parent(tmp_path, program):
     )
     parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     pid = int(parent.stdout.readline())
-    time.sleep(1.5)  # until the child has asked the kernel
-    assert not gone(pid)
+    deadline = time.monotonic() + 60
+    while not asked.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert asked.exists() and not gone(pid)
     parent.send_signal(signal.SIGKILL)
     parent.wait()
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 30
     while not gone(pid) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert gone(pid)
+
+
+def test_child_whose_parent_is_dead_already_does_not_stay():
+    mine, theirs = Pipe()
+    child = Path(marker_module.__file__).with_name("marker_child.py")
+    command = [sys.executable, "-P", str(child), str(theirs.fileno()), "-1"]
+    run = subprocess.run(command, pass_fds=[theirs.fileno()], timeout=60)
+    assert run.returncode == 0
+    mine.close()
 
 
 # The environment of a process

@@ -314,11 +314,13 @@ def _spread(counts: list[int], pixels: int) -> float:
     return sum(value * value * count for value, count in enumerate(counts)) / pixels - mean * mean
 
 
-def serve(conn: Connection) -> None:
-    """Answer requests until the parent closes its end. The first message is the setup."""
+def serve(conn: Connection, parent: int) -> None:
+    """Answer requests until the parent (its process id) closes its end. The setup comes first."""
     os.setsid()
     # Without this, a killed parent would leave a process that waits for the server.
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # it was killed before
+        return
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     setup = json.loads(conn.recv_bytes())
@@ -345,4 +347,4 @@ def _send(conn: Connection, answer: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    serve(Connection(int(sys.argv[1])))
+    serve(Connection(int(sys.argv[1])), int(sys.argv[2]))

@@ -93,7 +93,10 @@ class MarkerProcess:
         try:
             with open(self._scratch / "log", "wb") as log:
                 self._process = subprocess.Popen(
-                    [self.plan.python, "-P", str(self.plan.program), str(theirs.fileno())],
+                    [
+                        *(self.plan.python, "-P", str(self.plan.program)),
+                        *(str(theirs.fileno()), str(os.getpid())),
+                    ],
                     pass_fds=[theirs.fileno()],
                     cwd=self._scratch,
                     stdin=subprocess.DEVNULL,
