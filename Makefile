@@ -63,6 +63,9 @@ bench-tables: setup-dev ## ICDAR 2013 tables, side by side with other libraries
 setup-peers: setup-dev ## make the environments of the tools that the benchmarks compare with (1 GB)
 	@$(BIN)/python -m tests.benchmarks.peers.environments
 
+bench-docx: setup-dev ## CPU of each DOCX beside python-docx's paragraph join
+	@$(BIN)/python -m tests.benchmarks.bench_docx
+
 bench-fidelity: setup-dev ## facts held, side by side with other tools; writes docs/fidelity.md
 	@$(BIN)/python -m tests.benchmarks.fidelity
 
@@ -85,4 +88,4 @@ ocr-check: ## read ten sample pages with marker on HOST (HOST=rig) and print its
 	@$(MAKE) --no-print-directory setup
 	@$(BIN)/python -m regcomments.ocr.marker_check $(if $(HOST),--host $(HOST))
 
-.PHONY: bench-full setup-marker test-marker test-slurm ocr-check bench-tables setup-peers bench-fidelity
+.PHONY: bench-full setup-marker test-marker test-slurm ocr-check bench-tables setup-peers bench-fidelity bench-docx

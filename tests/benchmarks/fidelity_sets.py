@@ -12,7 +12,7 @@ from pathlib import Path
 import regcomments
 from regcomments import combined
 
-from tests.benchmarks.bench import snakemake
+from tests.benchmarks.measuring import snakemake
 from tests.benchmarks.peers.run import read_files
 from tests.quality import gate
 from tests.quality.build import all_cases, write
