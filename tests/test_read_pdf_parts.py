@@ -137,3 +137,61 @@ def test_known_directions_give_the_same_words(tmp_path: Path, angle: int) -> Non
         known = {line["dir"] for line in lines}
         assert len(known) == (1 if angle == 0 else 2)
         assert page_items(page, textpage=textpage, directions=known) == page_items(page)
+
+
+def _placed(page: pymupdf.Page) -> None:
+    picture(page, (20, 30, 110, 90))
+    picture(page, (200, 400, 260, 460))
+
+
+def _stream(code: bytes) -> Callable[[pymupdf.Page], None]:
+    """Return a function that sets `code` as the drawing instructions of a page with a picture."""
+
+    def draw(page: pymupdf.Page) -> None:
+        picture(page, (0, 0, 10, 10))
+        name = page.get_images()[0][7].encode()
+        page.clean_contents()
+        page.parent.update_stream(page.get_contents()[0], code.replace(b"/P", b"/" + name))
+
+    return draw
+
+
+_ONE = b"q 90 0 0 60 72 300 cm /P Do Q"
+
+
+@pytest.mark.parametrize(
+    ("draw", "told"),
+    [
+        (_placed, True),
+        (_stream(_ONE), True),
+        (_stream(b"q 0 50 -70 0 200 300 cm /P Do Q"), True),  # turned
+        (_stream(b".5 0 0 .5 0 0 cm " + _ONE), False),  # another matrix in force
+        (_stream(b"q 2 0 0 2 0 0 cm " + _ONE + b" Q"), False),
+        (_stream(_ONE + b" /Gone Do"), False),  # drawn by an unknown name
+        (_stream(b"/OC /Layer BDC " + _ONE + b" EMC"), False),  # perhaps switched off
+        (_stream(_ONE + b" q 50 0 0 50 0 0 cm BI /W 1 /H 1 /BPC 8 /CS /G ID x EI Q"), False),
+        (_stream(b"q 90 0 0 60 72 300 cm 0 0 1 1 re W n /P Do Q"), False),
+        (write(), False),
+    ],
+)
+def test_boxes_of_pictures_are_those_that_are_drawn(
+    tmp_path: Path, draw: Callable, told: bool
+) -> None:
+    with pymupdf.open(save(tmp_path / "a.pdf", draw)) as document:
+        page = document[0]
+        boxes = PageParts(page).picture_boxes
+        assert (boxes is not None) is told
+        if told:
+            drawn = [info["bbox"] for info in page.get_image_info()]
+            assert [pytest.approx(box, abs=0.01) for box in drawn] == boxes
+
+
+def test_boxes_of_pictures_of_a_turned_or_cropped_page(tmp_path: Path) -> None:
+    with pymupdf.open(save(tmp_path / "a.pdf", _placed)) as document:
+        page = document[0]
+        page.set_cropbox(pymupdf.Rect(10, 20, 400, 600))
+        drawn = [info["bbox"] for info in page.get_image_info()]
+        boxes = PageParts(page).picture_boxes
+        assert [pytest.approx(box, abs=0.01) for box in drawn] == boxes
+        page.set_rotation(90)
+        assert PageParts(page).picture_boxes is None

@@ -195,7 +195,9 @@ def _with_pictures(
     new = [xref for xref in large if xref not in seen]
     if not new:
         return replace(facts, image_share=sum(seen[xref] for xref in large)) if large else facts
-    boxes = [info["bbox"] for info in page.get_image_info()]
+    boxes = parts.picture_boxes
+    if boxes is None:
+        boxes = [info["bbox"] for info in page.get_image_info()]
     if not boxes:
         # Stencil masks (bilevel scans) are no pictures to MuPDF's text device.
         logged = page.get_bboxlog()

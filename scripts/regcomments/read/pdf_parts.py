@@ -17,20 +17,29 @@ _NAMES = {
     name: pymupdf.PDF_NAME(name)
     for name in (
         *("Annots", "Contents", "CropBox", "ExtGState", "Height", "Image", "Length", "Resources"),
-        *("Subtype", "Width", "XObject"),
+        *("ImageMask", "OC", "Subtype", "Width", "XObject"),
     )
 }
 # Operators that begin a line or a box; a curve is no ruling.
 _DRAWS = re.compile(rb"(?<![A-Za-z])(?:re|l)(?![A-Za-z])")
+# A picture set in its own graphics state; and every operator or mark that makes this not enough:
+# other matrices, other things drawn, pictures in place, layers.
+_NUMBER = rb"[-+]?(?:\d{1,12}(?:\.\d{0,12})?|\.\d{1,12})\s+"
+_PLACED = re.compile(rb"\bq\s+((?:" + _NUMBER + rb"){6})cm\s*/([A-Za-z0-9_.+-]+)\s+Do\s+Q\b")
+_PLACES = re.compile(rb"(?<![A-Za-z])(?:cm|Do|BI)(?![A-Za-z])|/OC\b")
 # Entries of a resource dictionary looked at one by one; PyMuPDF lists those of larger ones.
 _FEW_ENTRIES = 20
 
 
 class Picture(NamedTuple):
-    """A picture among the resources of a page: its object number, its number of pixels."""
+    """A picture among the resources of a page: its object number, its number of pixels.
+
+    `name` is what the page calls it by, empty when it may not be drawn, or not as a picture.
+    """
 
     xref: int
     pixels: int
+    name: bytes = b""
 
 
 class PageParts:
@@ -103,6 +112,34 @@ class PageParts:
         return self._xobjects[0]
 
     @cached_property
+    def picture_boxes(self) -> list[tuple[float, ...]] | None:
+        """Where the pictures are drawn, in points of the unrotated page, as the code says it.
+
+        None where that takes more than a look: unless each is set in a graphics state of its own
+        by the only matrix in force, as word processors do, the page has to be interpreted.
+        """
+        drawn = _PLACED.findall(self.code)
+        names = {picture.name for picture in self.pictures} - {b""}
+        if (
+            self.rotation
+            or self.has_annotations
+            or self.forms
+            or not drawn
+            or len(_PLACES.findall(self.code)) != 2 * len(drawn)
+            or not names.issuperset(name for _, name in drawn)
+        ):
+            return None
+        upright = self._page.transformation_matrix
+        boxes = []
+        for numbers, _ in drawn:
+            a, b, c, d, e, f = map(float, numbers.split())
+            corners = ((e, f), (e + a, f + b), (e + c, f + d), (e + a + c, f + b + d))
+            shown = [pymupdf.Point(corner) * upright for corner in corners]
+            xs, ys = [point.x for point in shown], [point.y for point in shown]
+            boxes.append((min(xs), min(ys), max(xs), max(ys)))
+        return boxes
+
+    @cached_property
     def _xobjects(self) -> tuple[tuple[Picture, ...], tuple[int, ...]]:
         resources = mupdf.pdf_dict_get_inheritable(self._object, _NAMES["Resources"])
         entries = mupdf.pdf_dict_get(resources, _NAMES["XObject"])
@@ -121,7 +158,12 @@ class PageParts:
             )
             if width <= 0 or height <= 0:
                 break
-            found.append(Picture(mupdf.pdf_to_num(entry), width * height))
+            name = mupdf.pdf_to_name(mupdf.pdf_dict_get_key(entries, k))
+            if any(
+                mupdf.pdf_dict_get(entry, _NAMES[key]).m_internal for key in ("ImageMask", "OC")
+            ):
+                name = ""
+            found.append(Picture(mupdf.pdf_to_num(entry), width * height, name.encode()))
         if len(found) == count:
             return tuple(found), ()
         pictures = tuple(Picture(i[0], i[2] * i[3]) for i in self._page.get_images())
