@@ -17,6 +17,8 @@ MAX_CELLS = 1_000_000  # of one table with the empty ones; more only bombs have
 # Characters from which a cell of several paragraphs is a text laid out in a table; in it the
 # paragraphs stay visible, while in a cell of data a line end is only a matter of its width.
 LONG_CELL = 300
+_GRID_SPAN, _CELL_DELETED = W + "gridSpan", W + "cellDel"
+_V_MERGE, _H_MERGE = W + "vMerge", W + "hMerge"
 _WRAPPERS = {W + name for name in ("sdt", "sdtContent", "ins", "moveTo", "customXml", "smartTag")}
 
 
@@ -116,12 +118,15 @@ def _cell_facts(cell: etree._Element) -> tuple[int, str, bool]:
     properties = cell.find(W + "tcPr")
     if properties is None:
         return 1, "", False
-    merge = ""
-    for node in properties.iterchildren(W + "vMerge", W + "hMerge"):
-        value = node.get(VAL) or "continue"
-        if node.tag == W + "hMerge":
-            merge = "across" if value == "continue" else merge
-        else:
-            merge = merge or value
-    deleted = properties.find(W + "cellDel") is not None
-    return max(_span(properties.find(W + "gridSpan"), 1), 1), merge, deleted
+    merge, span, deleted = "", None, False
+    for node in properties:  # one pass: a table of a thousand cells is common
+        tag = node.tag
+        if tag == _GRID_SPAN:
+            span = node if span is None else span
+        elif tag == _H_MERGE:
+            merge = "across" if (node.get(VAL) or "continue") == "continue" else merge
+        elif tag == _V_MERGE:
+            merge = merge or node.get(VAL) or "continue"
+        elif tag == _CELL_DELETED:
+            deleted = True
+    return max(_span(span, 1), 1), merge, deleted
