@@ -48,10 +48,20 @@ def measure_picture(data: bytes, *, chars: int = 0, share: float = -1.0) -> Page
         EOFError,
     ):
         return None
-    seen = ink.look(np.asarray(grey), faint=chars < SHORT_TEXT)
+    return facts_of(grey, (width, height), chars=chars, share=share, faint=chars < SHORT_TEXT)
+
+
+def facts_of(
+    grey: Image.Image, size: tuple[float, float], *, chars: int, share: float, faint: bool = True
+) -> PageFacts:
+    """Return the facts of a picture that is given in grey, `size` being what they say of it.
+
+    `chars` and `share` are those of `measure_picture`; `faint` asks for faint writing too.
+    """
+    seen = ink.look(np.asarray(grey), faint=faint)
     return PageFacts(
-        width=float(width),
-        height=float(height),
+        width=float(size[0]),
+        height=float(size[1]),
         chars=chars,
         images=1,
         image_share=round(share, 4),

@@ -6,12 +6,11 @@ import io
 import re
 from dataclasses import dataclass
 
-import numpy as np
 from PIL import Image
 
 from regcomments.grade import judge
-from regcomments.read import ink
 from regcomments.read.pagefacts import PageFacts
+from regcomments.read.picturefacts import facts_of
 from regcomments.read.word_package import Package
 from regcomments.read.word_state import PictureUse
 from regcomments.records import Page
@@ -92,24 +91,11 @@ def _measured(package: Package, picture: Picture, share: float, chars: int) -> P
         grey = _grey(package.read(picture.use.part, MAX_PICTURE_BYTES), least, shown)
         if grey is None:
             return None
-        seen = ink.look(np.asarray(grey))
+        size = (round(picture.use.width, 1), round(picture.use.height, 1))
+        return facts_of(grey, size, chars=chars, share=min(share, 1.0))
     except Exception as error:  # Pillow's decoders raise anything on damaged data
         package.warnings.append(f"picture {picture.number} could not be read: {error}"[:200])
         return None
-    return PageFacts(
-        width=round(picture.use.width, 1),
-        height=round(picture.use.height, 1),
-        chars=chars,
-        images=1,
-        image_share=round(min(share, 1.0), 4),
-        looked=True,
-        ink_share=round(seen.ink, 5),
-        lines=seen.lines,
-        letters=seen.letters,
-        longest=seen.longest,
-        letter_height=round(seen.height, 1),
-        vertical=seen.vertical,
-    )
 
 
 def _grey(data: bytes, least: int, shown: float) -> Image.Image | None:
