@@ -24,7 +24,7 @@ RUNNING = ".running"
 
 @dataclass
 class Counts:
-    """What a shard did: comments, attachments, their bytes, statuses `status/reason`, seconds.
+    """What a shard did: comments, attachments, statuses `status/reason`, seconds.
 
     `repeated` attachments had the bytes of an earlier one and were not read again.
     """
@@ -33,7 +33,6 @@ class Counts:
     written: int = 0
     attachments: int = 0
     repeated: int = 0
-    bytes: int = 0
     failed_comments: int = 0
     statuses: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0

@@ -1,4 +1,7 @@
-"""Figures as tables, the record of the last ones, and docs/performance.md drawn from it."""
+"""Figures as tables, the record of the last ones, and docs/performance.md drawn from it.
+
+python -m tests.benchmarks.report       # writes the document anew from what is recorded
+"""
 
 from __future__ import annotations
 
@@ -196,3 +199,7 @@ def _full_run(run: Mapping[str, Any]) -> list[str]:
     for name, cost in run["steps"].items():
         lines.append(f"| {name} | {cost['cpu']} | {cost['wall']} | {cost['memory']:.0f} |")
     return lines
+
+
+if __name__ == "__main__":
+    write_document(load_record())
