@@ -16,7 +16,7 @@ rule extract_all:
 
 
 rule extract_shard:
-    """Write combined.md for the pending comments of one stretch of a docket."""
+    """Write combined.md for the pending comments of one stretch of the state folder."""
     output:
         receipt=f"{WORK}/extract/{{gen}}/{{docket}}/{{first}}..{{last}}.json",
     log:
