@@ -34,6 +34,8 @@ DEFAULT_BIB = "bib.sqlite"
 # Set for the jobs of a run, on other hosts too: the path of its settings, and Run.progress().
 SETTINGS_VARIABLE = "REGCOMMENTS_RUN_SETTINGS"
 PROGRESS_VARIABLE = "REGCOMMENTS_RUN_PROGRESS"
+# How many jobs run at a time, for the job that cuts the OCR queue (ocr/plan.py reads it).
+SLOTS_VARIABLE = "REGCOMMENTS_RUN_SLOTS"
 
 
 @dataclass
@@ -156,6 +158,7 @@ class Run:
         write_atomic(Path(self.settings_file), self.settings.to_json())
         os.environ[SETTINGS_VARIABLE] = os.path.abspath(self.settings_file)
         os.environ[PROGRESS_VARIABLE] = self.progress()
+        os.environ[SLOTS_VARIABLE] = str(self.slots())
         for kind in ("extract", "ocr", "tables"):
             for old in generations(Path(self.work, kind))[:-KEPT_GENERATIONS]:
                 shutil.rmtree(Path(self.work, kind, old), ignore_errors=True)

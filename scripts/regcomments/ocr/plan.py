@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -36,6 +37,8 @@ from regcomments.ocr.run import RunSettings, ShardReport, read_shard
 from regcomments.ocr.source import PageLimits
 
 MIN_JOB_PAGES = 4  # three seconds of one core; starting a job costs half a second
+MOST_SLOTS = 8  # twice as many jobs at most are made of a small queue
+SLOTS_VARIABLE = "REGCOMMENTS_RUN_SLOTS"  # set by the run; see workflow.py
 MOST_NAMED = 20  # failures named at the end; all are in the receipts and in failures.csv
 
 
@@ -97,8 +100,10 @@ def plan_ocr(settings: Settings) -> OcrPlan:
         mine = own[0].rows
     most = settings.ocr.get("shard_pages", PAGES_PER_SHARD)
     if engine.name == "tesseract":
-        # It runs on the CPU, one page a core: a small queue must still make work for `-j 8`.
-        most = min(most, max(MIN_JOB_PAGES, sum(len(row.pages) for row in mine) // 16))
+        # It runs on the CPU, one page a core: a small queue must still make work for `-j 8`, but a
+        # job costs as much to start as two pages.
+        slots = min(MOST_SLOTS, int(os.environ.get(SLOTS_VARIABLE, MOST_SLOTS)))
+        most = min(most, max(MIN_JOB_PAGES, sum(len(row.pages) for row in mine) // (2 * slots)))
     jobs = shards(mine, most)
     return OcrPlan(queue, tuple(mine), tuple(map(tuple, jobs)), parts, name)
 
