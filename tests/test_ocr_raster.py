@@ -16,7 +16,7 @@ from PIL import Image, ImageOps
 from regcomments.ocr import raster
 from regcomments.ocr.ink import measure, small
 from regcomments.ocr.source import FileSource, PageError, PageProcess
-from regcomments.read import office
+from regcomments.read import ReadOptions, office, read_document
 from regcomments.read.picturefacts import measure_picture
 
 from tests.ocr_fakes import LETTER, picture, scan_pdf, text_pdf
@@ -167,6 +167,7 @@ def test_postscript_in_a_picture_is_never_run(tmp_path, monkeypatch):
     with pytest.raises(raster.RasterError, match="can't be opened"):
         pages.grey(1, 100)
     assert measure_picture(eps) is None
+    assert not any(page.needs_ocr for page in read_document(path, ReadOptions()).pages)
     assert not ran.exists()
 
 

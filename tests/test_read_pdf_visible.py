@@ -117,6 +117,40 @@ def test_hidden_text(tmp_path: Path, draw, kept: bool, count: int) -> None:
     assert BODY in text
 
 
+def show_after(setting: str, words: str):
+    """Return a function that writes the body, then `words` after the operators of `setting`."""
+    code = f"\nq {setting} BT /helv 11 Tf 72 500 Td ({words}) Tj ET Q\n".encode()
+
+    def draw(page: pymupdf.Page) -> None:
+        write(BODY)(page)
+        xref = page.get_contents()[-1]
+        page.parent.update_stream(xref, page.parent.xref_stream(xref) + code)
+
+    return draw
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        *("1 1 1 rg", "1.0 1.0 1.0 rg", "1. 1. 1.\nrg", "1.000 g", "1 g", ".99 g", "0 0 0 0 k"),
+        *("0.0 0.0 0.0 0.0 k", "/DeviceRGB cs 1.0 1 1.0 scn", "/DeviceGray cs 1 sc", "3.0 Tr"),
+        "3 Tr",
+    ],
+)
+def test_every_spelling_of_white_and_invisible_hides(tmp_path: Path, setting: str) -> None:
+    text, warnings = read(save(tmp_path / "a.pdf", show_after(setting, "secret words")))
+    assert "secret" not in text
+    assert "12 characters of hidden text" in warnings
+    assert BODY in text
+
+
+@pytest.mark.parametrize("setting", ["0.5 g", "0 Tr", "0.0 Tr", "0 0 0 1 k", "0 g", "1 0 0 rg"])
+def test_ink_is_no_hiding(tmp_path: Path, setting: str) -> None:
+    text, warnings = read(save(tmp_path / "a.pdf", show_after(setting, "plain words")))
+    assert "plain words" in text
+    assert not warnings
+
+
 @pytest.mark.parametrize(
     ("fill", "opacity", "kept"),
     [((0, 0, 0), 1, False), ((1, 1, 1), 1, False), (None, 1, True), ((1, 1, 0), 0.4, True)],

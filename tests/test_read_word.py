@@ -210,6 +210,10 @@ TEXTS = {
         f"<w:p>{sdt(r('Mercy Hospital of Ohio'), '<w:showingPlcHdr/>')}</w:p>",
         "Mercy Hospital of Ohio",
     ),
+    "answer that begins like a prompt": (
+        f"<w:p>{sdt(r('Add a stop sign at Elm Street.'), '<w:showingPlcHdr/>')}</w:p>",
+        "Add a stop sign at Elm Street.",
+    ),
     "check box control": (
         f"<w:p>{sdt(r('?'), CHECKBOX.format(1))}{r(' a ')}{sdt(r('?'), CHECKBOX.format(0))}</w:p>",
         "☒ a ☐",

@@ -26,13 +26,15 @@ _UNMAPPED = ("&#xfffd;", "\ufffd")
 _NAMED = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&apos;", "'"), ("&amp;", "&"))
 # Text render modes 3 (invisible) and 4 to 7 (clipping).
 _RENDER_MODE = re.compile(rb"Tr\b")
-_HIDING_MODES = frozenset((b"3", b"4", b"5", b"6", b"7"))
-# How drawing code sets white in grey, RGB, CMYK or a colour space of one of these.
-# Looked for one by one: a search for all as one pattern took 50 times as long.
-_SETS_WHITE = (
-    *(b"1 1 1 rg", b"1 1 1 sc", b"1 g\n", b"1 g\r", b"1 g ", b"0 0 0 0 k", b"0 0 0 0 sc"),
-    *(b" 1 sc", b"\n1 sc", b" 0 sc", b"\n0 sc"),
-)
+_HIDING_MODES = frozenset(range(3, 8))
+# Operators that set the colour of what is filled (grey, RGB, CMYK, a colour space of one of
+# these), each after the white space that ends its last operand. Looked for one by one: a search
+# for all as one pattern took 50 times as long.
+_OPERANDS = {b"rg": 3, b"g": 1, b"k": 4}
+_FILLS = tuple(space + name for name in (*_OPERANDS, b"sc") for space in (b" ", b"\n", b"\r"))
+_OPERAND_BYTES = 60  # four numbers of up to 14 characters
+# Of 1. Text of 0.97 is faint but there; from 0.98 no eye and no printer tells it from paper.
+_WHITE, _NO_INK = 0.98, 0.02
 _STEPS = re.compile(rb"\b(?:rg|g|k|scn?|q|Q|T[jJ])\b|['\"]")
 _SHOWS_TEXT = frozenset((b"Tj", b"TJ", b"'", b'"'))
 _STEPS_FOLLOWED = 500
@@ -56,7 +58,7 @@ def may_hide_text(
         return True
     parts = parts or PageParts(page)
     code = parts.code
-    if any(_before(code, match.start()) in _HIDING_MODES for match in _RENDER_MODE.finditer(code)):
+    if any(_hides(code, match.start()) for match in _RENDER_MODE.finditer(code)):
         return True
     if b" Do" in code and parts.forms:
         return True  # code inside code, not looked through
@@ -68,21 +70,47 @@ def may_hide_text(
     return False
 
 
-def _before(code: bytes, at: int) -> bytes:
-    """Return the last byte of the operand in front of an operator."""
-    return code[max(at - 4, 0) : at].rstrip()[-1:]
+def _hides(code: bytes, at: int) -> bool:
+    """Tell whether the operand in front of a `Tr` at `at` is a mode that hides text."""
+    words = code[max(at - 12, 0) : at].split()
+    try:
+        return not words or int(float(words[-1])) in _HIDING_MODES
+    except (ValueError, OverflowError):
+        return True
 
 
 def _may_write_white(code: bytes) -> bool:
     """Tell whether text is shown while the fill colour may be white."""
-    for operator in _SETS_WHITE:
-        start = code.find(operator)
+    for fill in _FILLS:
+        start = code.find(fill)
         while start >= 0:
-            end = start + len(operator)
-            if _text_follows(code, end):
+            end = start + len(fill)
+            name = fill[1:]
+            if name == b"sc" and code[end : end + 1] == b"n":
+                end += 1
+            before = code[max(start - _OPERAND_BYTES, 0) : start]
+            if _is_white(before, name) and _text_follows(code, end):
                 return True
-            start = code.find(operator, end)
+            start = code.find(fill, end)
     return False
+
+
+def _is_white(before: bytes, name: bytes) -> bool:
+    """Tell whether the numbers at the end of `before` may be white to the operator `name`."""
+    wanted = _OPERANDS.get(name, 4)
+    numbers: list[float] = []
+    for word in reversed(before.split()[-wanted:]):
+        try:
+            numbers.append(float(word))
+        except ValueError:
+            break
+    if not numbers or (name in _OPERANDS and len(numbers) < wanted):
+        return False
+    light = name != b"k" and all(number >= _WHITE for number in numbers)
+    bare = len(numbers) == 4 and all(number <= _NO_INK for number in numbers)
+    # A tint of one colorant, of which none is no ink at all.
+    untinted = name == b"sc" and len(numbers) == 1 and numbers[0] <= _NO_INK
+    return light or bare or untinted
 
 
 def _text_follows(code: bytes, start: int) -> bool:

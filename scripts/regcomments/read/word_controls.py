@@ -19,7 +19,11 @@ _CHOICE_CONTENT = (
 _FALLBACK_CONTENT = (W + "t", V + "imagedata", V + "textpath")
 # What Word and its templates put into an empty control, where it carries no placeholder style.
 _PROMPT = re.compile(
-    r"\W*(?:(?:click|tap|choose|select|enter|type|insert|pick|add)\b.{0,120}|\[[^\]]{0,120}\]\W*)",
+    r"\W*(?:(?:click|tap) .{0,30}\bto (?:enter|add|insert|choose|select)\b.{0,60}"
+    r"|(?:click|tap|choose|select|enter|type|insert|pick|add)\b.{0,60}"
+    r"\b(?:text|here|item|date|name|title|subtitle|heading|address|option|value|number|comments?"
+    r"|organization|company|phone|e-?mail|city|state|response|answer)\b\W*"
+    r"|\[[^\]]{0,120}\]\W*)",
     re.IGNORECASE | re.DOTALL,
 )
 

@@ -11,6 +11,7 @@ from PIL import Image
 from regcomments.grade import judge
 from regcomments.read.pagefacts import PageFacts
 from regcomments.read.picturefacts import facts_of
+from regcomments.read.pictures import open_picture
 from regcomments.read.word_package import Package
 from regcomments.read.word_state import PictureUse
 from regcomments.records import Page
@@ -103,7 +104,7 @@ def _grey(data: bytes, least: int, shown: float) -> Image.Image | None:
 
     `shown` is the length in pixels of its longer side as it is shown, 0 when not known.
     """
-    with Image.open(io.BytesIO(data)) as image:
+    with open_picture(io.BytesIO(data)) as image:
         if not least <= image.width * image.height <= MAX_PIXELS:
             return None
         target = min(max(shown, _SHORTEST), _LONGEST)
