@@ -61,7 +61,8 @@ class PageFacts:
     area under pictures, `paths` the drawing steps. `looked` tells that the page was rendered and
     searched: `ink_share` is the part that is not paper, `lines`, `letters`, `longest`,
     `letter_height` (pixels), `vertical` and `lone` describe the writing outside the boxes of the
-    text layer (ink.TextLook). `render_failed`: it should have been, in vain.
+    text layer (ink.TextLook), of a third of the page where that shows ink.CERTAIN letters.
+    `render_failed`: it should have been, in vain.
     `marks` holds hash and length of the first and last lines, digits masked (grade.stamps).
     """
 
@@ -273,7 +274,8 @@ def _with_look(
     grey = grey[:, : pixmap.width]
     to_pixels = page.rotation_matrix * pymupdf.Matrix(zoom, 0, 0, zoom, -pixmap.x, -pixmap.y)
     covered = _text_mask(page, textpage, to_pixels, grey.shape) if facts.chars else None
-    seen = ink.look(grey, covered, faint=facts.chars < SHORT_TEXT)
+    faint = facts.chars < SHORT_TEXT
+    seen = ink.look(grey, covered, faint=faint, certain=ink.CERTAIN)
     return replace(
         facts,
         looked=True,

@@ -58,7 +58,7 @@ def facts_of(
 
     `chars` and `share` are those of `measure_picture`; `faint` asks for faint writing too.
     """
-    seen = ink.look(np.asarray(grey), faint=faint)
+    seen = ink.look(np.asarray(grey), faint=faint, certain=ink.CERTAIN)
     return PageFacts(
         width=float(size[0]),
         height=float(size[1]),
