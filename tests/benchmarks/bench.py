@@ -227,7 +227,7 @@ def main() -> int:
     parser.add_argument("--extract", type=int, default=8000, help="comments (2,000 attachments)")
     parser.add_argument("--plan", type=int, default=164_000, help="comments")
     parser.add_argument("--plan-large", type=int, default=1_000_000, help="comments; 0: leave out")
-    parser.add_argument("--scans", type=int, default=120, help="pages; a job of the profiles reads 300")
+    parser.add_argument("--scans", type=int, default=120, help="pages; a job reads 300")
     parser.add_argument("--peer-files", type=int, default=150, help="files that each peer reads")
     parser.add_argument("--only", choices=[*PARTS, "peers"], action="append")
     parser.add_argument("--python", default=sys.executable, help="of the environment to measure")
