@@ -26,9 +26,10 @@ from regcomments.redo import Redo, is_stale
 # row and combined.md. Only their proportion to each other and to a start matters.
 FILE_SECONDS = 0.03
 COMMENT_SECONDS = 0.001
-# A shard costs a second of CPU to start (Snakemake's job, the readers' imports), so it should have
-# at least this much to do; and so many for each process of a run let all end together.
-MIN_SECONDS = 3.0
+# A shard costs a second of CPU to start (Snakemake's job, the readers' imports) and reads anew what
+# another has read, so it should have at least this much to do (2,000 comments at -j 2: 24 s of CPU
+# in 7 shards of 3, 17 s in 2 of 10); and so many for each process of a run let all end together.
+MIN_SECONDS = 10.0
 SHARDS_A_SLOT = 3
 # A longer one would be lost work for a scheduler that starts jobs anew, and a silent one.
 MAX_SECONDS = 600.0
