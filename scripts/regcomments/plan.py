@@ -30,6 +30,7 @@ COMMENT_SECONDS = 0.001
 # another has read, so it should have at least this much to do (2,000 comments at -j 2: 24 s of CPU
 # in 7 shards of 3, 17 s in 2 of 10); and so many for each process of a run let all end together.
 MIN_SECONDS = 10.0
+FEWEST_SECONDS = 3.0  # where there is less to do than that for each process of a run
 SHARDS_A_SLOT = 3
 # A longer one would be lost work for a scheduler that starts jobs anew, and a silent one.
 MAX_SECONDS = 600.0
@@ -136,7 +137,8 @@ def cut(
         pieces += _pieces(docket, group, options, sums.setdefault(docket, [0, 0, 0]))
     total = sum(piece.seconds for piece in pieces)
     # Small runs are cut finer, so that `-j 8` has work for eight.
-    most = min(MAX_SECONDS, max(MIN_SECONDS, total / (SHARDS_A_SLOT * options.slots)))
+    least = min(MIN_SECONDS, max(FEWEST_SECONDS, total / options.slots))
+    most = min(MAX_SECONDS, max(least, total / (SHARDS_A_SLOT * options.slots)))
     shards = tuple(_joined(pieces, options, most))
     return shards, {docket: tuple(counts) for docket, counts in sums.items() if counts[0]}
 
