@@ -127,8 +127,9 @@ def _measure(files: Sequence[Path], rounds: int, grading: Grading) -> tuple[Cost
         try:
             document = read_document(path, _ALL)
             _bare(path)
-        except Exception:
-            continue  # refused by either: nothing to compare
+        except Exception as error:  # refused by either: nothing to compare
+            print(f"left out: {path.name}: {type(error).__name__}: {error}"[:160])
+            continue
         best = [float("inf")] * 3
         pages: list[list[float]] = []
         for _ in range(rounds):
