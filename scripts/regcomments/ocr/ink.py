@@ -11,19 +11,12 @@ from regcomments.read.ink import look
 
 DPI = 100  # resolution that read.ink was tuned for
 _LONG_SIDE = 1400  # pixels; a letter page at 100 dpi has 1,100. For pictures of unknown dpi
-STRIPS = 4
 
 
 def measure(grey: Grey) -> PageInk:
     """Return what is seen on `grey`, a page at about 100 dpi (see `small`)."""
-    whole = look(grey)
-    share = round(whole.ink, 6)
-    if not whole.lines:
-        return PageInk(share, strips=(0,) * STRIPS)
-    # Quarters along the reading direction; a page on its side is read across.
-    turned = np.rot90(grey) if whole.vertical else grey
-    strips = [look(np.ascontiguousarray(part)).letters for part in np.array_split(turned, STRIPS)]
-    return PageInk(share, whole.lines, whole.letters, tuple(strips), whole.vertical)
+    seen = look(grey)
+    return PageInk(round(seen.ink, 6), seen.lines, seen.letters, seen.quarters, seen.vertical)
 
 
 def small(grey: Grey, dpi: int) -> Grey:

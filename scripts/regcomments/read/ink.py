@@ -12,8 +12,12 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
+Grey = npt.NDArray[np.uint8]
 Mask = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+QUARTERS = 4  # parts of a picture whose letters are told apart (TextLook.quarters)
 
 # Side of the squares, in pixels, whose median is taken for paper. Letters up to about this
 # height fill less than half of a square, so that the paper wins on white and on coloured ground.
@@ -23,6 +27,9 @@ _TILE = 48
 _CLEAR, _FAINT = 48, 16
 # Faint print is looked for on even paper only: this part of the picture is so close to paper.
 _EVEN_PART, _EVEN_LEVELS = 0.7, 8
+# Grey levels by which the paper of a page may vary and still be taken for one tone: the grain of
+# a scan, far below the contrasts above.
+_LIKE_PAPER = 4
 # Letters in clear print from which faint print is not looked for.
 _SOME = 6
 # A straight run at least this long (an inch at 100 dpi) and at most so thick is a rule, a
@@ -70,7 +77,8 @@ class TextLook:
     longest row; `height` is the median height of the rows in pixels, `share` the part of the
     picture that their boxes take. `vertical` tells that the rows run top to bottom (a page on
     its side). `lone` estimates the letters in level marks of a word's shape, whether or not they
-    stand in a row: blurred letters that touch.
+    stand in a row: blurred letters that touch. `quarters` parts `letters` by the quarter of the
+    picture in which a row's middle lies: from the top, from the right where rows are vertical.
     """
 
     ink: float = 0.0
@@ -81,10 +89,15 @@ class TextLook:
     share: float = 0.0
     vertical: bool = False
     lone: int = 0
+    quarters: tuple[int, ...] = (0,) * QUARTERS
 
 
-def off_paper(grey: npt.NDArray[np.uint8]) -> npt.NDArray[np.int16]:
-    """Return by how many grey levels each pixel is lighter than the paper around it."""
+def paper_of(grey: Grey) -> tuple[Grey, Grey]:
+    """Return the darkest and the lightest that the paper may be at each pixel of `grey`.
+
+    Paper with an edge is right at the border of a banner, paper without one on a photograph or
+    in a shadow: ink differs from both.
+    """
     rows, cols = grey.shape
     down, across = -(-rows // _TILE), -(-cols // _TILE)
     padded = np.pad(grey, ((0, down * _TILE - rows), (0, across * _TILE - cols)), mode="edge")
@@ -95,17 +108,19 @@ def off_paper(grey: npt.NDArray[np.uint8]) -> npt.NDArray[np.int16]:
     around = np.stack(
         [edge[i : i + down, j : j + across] for i in range(3) for j in range(3)], axis=2
     )
-    paper = np.median(around, axis=2)
-    steep = np.repeat(np.repeat(paper.astype(np.int16), _TILE, axis=0), _TILE, axis=1)
-    soft = Image.fromarray(paper.astype(np.uint8)).resize(
-        (across * _TILE, down * _TILE), Image.Resampling.BILINEAR
-    )
-    here = grey.astype(np.int16)
-    first = here - steep[:rows, :cols]
-    second = here - np.asarray(soft)[:rows, :cols]
-    # Paper with an edge is right at the border of a banner, paper without one on a photograph
-    # or in a shadow: ink differs from both.
-    return np.where(np.abs(first) < np.abs(second), first, second)
+    paper = np.median(around, axis=2).astype(np.uint8)
+    steep = np.repeat(np.repeat(paper, _TILE, axis=1)[:, :cols], _TILE, axis=0)[:rows]
+    if int(paper.max()) - int(paper.min()) <= _LIKE_PAPER:
+        return steep, steep
+    soft = Image.fromarray(paper).resize((across * _TILE, down * _TILE), Image.Resampling.BILINEAR)
+    smooth = np.asarray(soft)[:rows, :cols]
+    return np.minimum(steep, smooth), np.maximum(steep, smooth)
+
+
+def off_paper(grey: Grey) -> tuple[Grey, Grey]:
+    """Return by how many grey levels each pixel is darker, and lighter, than the paper there."""
+    darkest, lightest = paper_of(grey)
+    return darkest - np.minimum(grey, darkest), np.maximum(grey, lightest) - lightest
 
 
 def _runs(mask: Mask) -> tuple[Ints, Ints, int]:
@@ -120,32 +135,35 @@ def _runs(mask: Mask) -> tuple[Ints, Ints, int]:
     return edges[::2].copy(), edges[1::2].copy(), span
 
 
+def _in_runs(mask: Mask, length: int) -> Mask:
+    """Return the pixels of `mask` that stand in runs of `length` and more down the picture."""
+    # Where the next 1, 2, 4, ... pixels are set, put together until it is the next `length`.
+    starts, reach = mask, 1
+    inside = np.zeros_like(mask)
+    while reach < length and len(starts):
+        step = min(reach, length - reach)
+        starts = starts[:-step] & starts[step:]
+        reach += step
+        if not starts.any():
+            return inside
+    inside[: len(starts)] = starts
+    reach = 1
+    while reach < length:
+        step = min(reach, length - reach)
+        inside[step:] |= inside[:-step]
+        reach += step
+    return inside
+
+
 def _thin_lines(mask: Mask) -> Mask:
-    """Return the pixels of `mask` in long thin horizontal lines."""
-    begin, end, span = _runs(mask)
-    chosen = np.flatnonzero(end - begin >= _RULE_LENGTH)
-    long = np.zeros((mask.shape[0], span), bool)
-    flat = long.ravel()
-    for a, b in zip(begin[chosen].tolist(), end[chosen].tolist(), strict=True):
-        flat[a:b] = True
-    long = long[:, 1:-1]
-    if not len(chosen) or mask.shape[0] <= _RULE_THICKNESS:
-        return long
-    # What is thicker than a rule somewhere holds so many pixels on top of each other.
-    rows = mask.shape[0] - _RULE_THICKNESS
-    thin = ~long[:rows]
-    for i in range(1, _RULE_THICKNESS + 1):
-        thin |= ~long[i : i + rows]
-    if not thin.all():
-        for i in range(_RULE_THICKNESS + 1):
-            long[i : i + rows] &= thin
-    return long
+    """Return the pixels of `mask` in long thin lines down the picture."""
+    long = _in_runs(mask, _RULE_LENGTH)
+    return long & ~_in_runs(long.T, _RULE_THICKNESS + 1).T if long.any() else long
 
 
 def without_rules(mask: Mask) -> Mask:
     """Return `mask` without straight thin lines across or down: table rules, grids, underlines."""
-    down = _thin_lines(np.ascontiguousarray(mask.T)).T
-    return mask & ~_thin_lines(mask) & ~down
+    return mask & ~_thin_lines(mask) & ~_thin_lines(mask.T).T
 
 
 def components(mask: Mask) -> tuple[Boxes, Ints, tuple[Ints, Ints, Ints]]:
@@ -244,50 +262,70 @@ def _rows(boxes: Boxes, shape: tuple[int, int]) -> Ints:
     return run_of[np.searchsorted(key, middle, side="right") - 1]
 
 
-def _off_line(row: Boxes) -> npt.NDArray[np.float64]:
-    """Return how far each foot stands off the line through the feet of a row, which may slope."""
-    x = (row.x0 + row.x1) / 2
-    x = x - x.mean()
-    spread = float((x * x).sum())
-    slope = float((x * row.y1).sum()) / spread if spread else 0.0
+@dataclass(frozen=True)
+class _Rows:
+    """Rows that look like writing: estimated letters, height, middle and length in pixels."""
+
+    letters: Ints
+    height: Floats
+    middle: Floats
+    length: Floats
+
+
+def _medians(values: Ints | Floats, group_of: Ints, begin: Ints, size: Ints) -> Floats:
+    """Return the median of each group of `values`, which stand group by group from `begin` on."""
+    ordered = values[np.lexsort((values, group_of))]
+    return (ordered[begin + (size - 1) // 2] + ordered[begin + size // 2]) / 2
+
+
+def _groups(keys: Ints) -> tuple[Ints, Ints, Ints]:
+    """Return of sorted `keys` the number of each item's group, where groups begin, their sizes."""
+    begin = np.flatnonzero(np.diff(keys, prepend=-1))
+    size = np.diff(begin, append=len(keys))
+    return np.repeat(np.arange(len(begin)), size), begin, size
+
+
+def _off_line(marks: Boxes, group_of: Ints, begin: Ints, size: Ints) -> Floats:
+    """Return how far each foot stands off the line through the feet of its row, which may slope."""
+    x = (marks.x0 + marks.x1) / 2
+    x = x - (np.add.reduceat(x, begin) / size)[group_of]
+    spread = np.add.reduceat(x * x, begin)
+    slope = np.add.reduceat(x * marks.y1, begin) / np.where(spread > 0, spread, np.inf)
     # Descenders pull the slope a little; rows steeper than 1 in 5 are no rows.
-    foot = row.y1 - min(max(slope, -0.2), 0.2) * x
-    return foot - np.median(foot)
+    foot = marks.y1 - np.clip(slope, -0.2, 0.2)[group_of] * x
+    return foot - _medians(foot, group_of, begin, size)[group_of]
 
 
-def _lines(boxes: Boxes, shape: tuple[int, int]) -> tuple[int, int, int, float, float]:
-    """Return (lines, letters, longest, median height, share) of rows that look like writing."""
+def _writing(boxes: Boxes, shape: tuple[int, int]) -> _Rows:
+    """Return the rows of three marks and more that look like writing."""
     row_of = _rows(boxes, shape)
     order = np.argsort(row_of, kind="stable")
-    cuts = np.flatnonzero(np.diff(row_of[order])) + 1
-    letters: list[int] = []
-    heights: list[float] = []
-    covered = 0.0
-    for group in np.split(order, cuts):
-        if len(group) < 3:
-            continue
-        height = boxes.y1[group] - boxes.y0[group]
-        tall = float(np.median(height))
-        same = (height > 0.5 * tall) & (height < 2.0 * tall)
-        alike = float(np.mean(same))
-        row = boxes.pick(group[same])
-        on_line = float(np.mean(np.abs(_off_line(row)) <= max(1.5, 0.25 * tall)))
-        length = float(row.x1.max() - row.x0.min())
-        filled = float((row.x1 - row.x0).sum())
-        count = max(round(filled / (0.6 * tall)), len(group[same]))
-        if alike < 0.6 or on_line < 0.5 or length < 3 * tall or count < 4:
-            continue
-        letters.append(count)
-        heights.append(tall)
-        covered += length * tall
-    if not letters:
-        return 0, 0, 0, 0.0, 0.0
-    share = covered / (shape[0] * shape[1])
-    return len(letters), sum(letters), max(letters), float(np.median(heights)), share
+    order = order[np.bincount(row_of)[row_of[order]] >= 3]
+    group_of, begin, size = _groups(row_of[order])
+    height = (boxes.y1 - boxes.y0)[order]
+    tall = _medians(height, group_of, begin, size)
+    same = (height > 0.5 * tall[group_of]) & (height < 2.0 * tall[group_of])
+    alike = np.bincount(group_of, weights=same, minlength=len(size)) / np.maximum(size, 1)
+    # From here on only the marks of like height, and only rows that are mostly made of them.
+    chosen = same & (alike >= 0.6)[group_of]
+    marks = boxes.pick(order[chosen])
+    tall = tall[alike >= 0.6]
+    group_of, begin, size = _groups(group_of[chosen])
+    if not len(size):
+        empty = np.zeros(0)
+        return _Rows(np.zeros(0, np.int64), empty, empty, empty)
+    near = np.abs(_off_line(marks, group_of, begin, size)) <= np.maximum(1.5, 0.25 * tall)[group_of]
+    on_line = np.add.reduceat(near.astype(np.int64), begin) / size
+    length = np.maximum.reduceat(marks.x1, begin) - np.minimum.reduceat(marks.x0, begin)
+    filled = np.add.reduceat(marks.x1 - marks.x0, begin)
+    letters = np.maximum(np.rint(filled / (0.6 * tall)).astype(np.int64), size)
+    middle = np.add.reduceat(marks.y0 + marks.y1, begin) / (2 * size)
+    good = (on_line >= 0.5) & (length >= 3 * tall) & (letters >= 4)
+    return _Rows(letters[good], tall[good], middle[good], length[good].astype(float))
 
 
 def look(
-    grey: npt.NDArray[np.uint8],
+    grey: Grey,
     covered: Mask | None = None,
     *,
     faint: bool = True,
@@ -305,14 +343,17 @@ def look(
         seen = look(grey[third], some, faint=False)
         if seen.letters >= certain:
             return seen
-    off = off_paper(grey)
+    darker, lighter = off_paper(grey)
     if covered is not None:
-        off[covered] = 0
-    inked = float(np.mean(np.abs(off) > _CLEAR))
-    faint = faint and float(np.mean(np.abs(off) <= _EVEN_LEVELS)) >= _EVEN_PART
+        darker[covered] = lighter[covered] = 0
+    # A pixel is darker or lighter than its paper or neither, never both.
+    inked = (np.count_nonzero(darker > _CLEAR) + np.count_nonzero(lighter > _CLEAR)) / grey.size
+    if faint:
+        uneven = np.count_nonzero(np.maximum(darker, lighter) > _EVEN_LEVELS)
+        faint = uneven <= (1 - _EVEN_PART) * grey.size
     best = TextLook(inked)
     for contrast in (_CLEAR, _FAINT) if faint else (_CLEAR,):
-        for mask in (off < -contrast, off > contrast):
+        for mask in (darker > contrast, lighter > contrast):
             found = _look_at(mask, inked)
             if (found.letters, found.lone) > (best.letters, best.lone):
                 best = found
@@ -337,7 +378,24 @@ def _look_at(mask: Mask, inked: float) -> TextLook:
             best = replace(best, lone=_letters_in_words(chosen))
         if not 3 <= len(chosen) <= _MAX_COMPONENTS:
             continue
-        lines, letters, longest, height, share = _lines(chosen, shape)
-        if letters > best.letters:
-            best = TextLook(inked, lines, letters, longest, height, share, vertical, best.lone)
+        rows = _writing(chosen, shape)
+        if rows.letters.sum() > best.letters:
+            best = _told(rows, shape, TextLook(inked, vertical=vertical, lone=best.lone))
     return best
+
+
+def _told(rows: _Rows, shape: tuple[int, int], look: TextLook) -> TextLook:
+    """Return `look` with what `rows` say, of which there is one at the least."""
+    quarter = np.minimum(rows.middle * QUARTERS / shape[0], QUARTERS - 1).astype(np.int64)
+    if look.vertical:
+        quarter = QUARTERS - 1 - quarter
+    quarters = np.bincount(quarter, weights=rows.letters, minlength=QUARTERS)
+    return replace(
+        look,
+        lines=len(rows.letters),
+        letters=int(rows.letters.sum()),
+        longest=int(rows.letters.max()),
+        height=float(np.median(rows.height)),
+        share=float((rows.length * rows.height).sum()) / (shape[0] * shape[1]),
+        quarters=tuple(map(int, quarters)),
+    )
