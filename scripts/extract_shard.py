@@ -7,7 +7,7 @@ when a comment still lacks its combined.md, 2 when something is wrong that a per
 import sys
 
 from regcomments.errors import UserError
-from regcomments.job import docket_and_through, parser, told
+from regcomments.job import docket_and_through, parser, told, work_folder
 from regcomments.progress import Progress, write_receipt
 from regcomments.redo import parse_redo
 from regcomments.shard import run_shard
@@ -34,6 +34,7 @@ def main(arguments: list[str] | None = None) -> int:
                 redo=parse_redo(job.redo),
                 progress=progress,
                 say=say,
+                memory=work_folder(job.receipt) / "read",
             )
         except UserError as error:
             progress.withdraw()

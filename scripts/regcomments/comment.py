@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -22,6 +21,7 @@ from regcomments.combined import (
     render,
     same_but_time,
 )
+from regcomments.read.remember import sha256_of
 from regcomments.read.worker import OcrLookup, Worker
 from regcomments.records import Extraction, Member, Page
 from regcomments.renditions import Pair, find_pairs
@@ -249,24 +249,16 @@ def _read_all(folder: Path, content: layout.Folder, worker: Worker) -> dict[str,
     for attachment in content.attachments:
         path = folder / attachment.name
         if attachment.size and sizes.count(attachment.size) > 1:
-            known = by_sha.get(_sha256(path))
+            known = by_sha.get(sha256_of(path))
             if known is not None:
                 results[attachment.name] = known
                 continue
         result = worker.read(path)
         if result.sha256 is None and result.reason != Reason.UNREADABLE:
-            result = replace(result, sha256=_sha256(path), size=attachment.size)
+            result = replace(result, sha256=sha256_of(path), size=attachment.size)
         results[attachment.name] = result
         by_sha[result.sha256] = result
     return results
-
-
-def _sha256(path: Path) -> str | None:
-    try:
-        with open(path, "rb") as handle:
-            return hashlib.file_digest(handle, "sha256").hexdigest()
-    except OSError:
-        return None
 
 
 def _with_members(name: str, result: Extraction) -> Iterator[tuple[str, Extraction]]:

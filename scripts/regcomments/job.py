@@ -37,6 +37,11 @@ def docket_and_through(text: str) -> tuple[str, str]:
     return unquote(first), unquote(last or first)
 
 
+def work_folder(receipt: Path) -> Path:
+    """Return the folder that all shards of a clone share, given `<work>/extract/<gen>/…/x.json`."""
+    return receipt.absolute().parents[3]
+
+
 @contextmanager
 def told(log: Path) -> Iterator[Say]:
     """Give a function that prints a line to standard error and appends it to `log`."""

@@ -90,7 +90,8 @@ class Progress:
         self.say = say
         self.total = 0
         self._receipt = receipt
-        self._planned, self._run_started = planned, started
+        self.run_started = started
+        self._planned = planned
         self._started = self._shown = time.monotonic()
 
     def show(self, counts: Counts, at: str, slow: float = 0.0) -> None:
@@ -140,7 +141,7 @@ class Progress:
         if not self._planned:
             return ""
         done = read_receipts(self._receipt.parents[1], running=True)
-        spent = max(time.time() - self._run_started, 1e-6)
+        spent = max(time.time() - self.run_started, 1e-6)
         left = max(0, self._planned - done.comments) * spent / max(1, done.comments)
         return (
             f"; in all {done.comments} of {self._planned} comments, ETA {duration(left)}, "

@@ -15,6 +15,7 @@ from regcomments.pagestore import append_facts, append_pairs
 from regcomments.plan import dockets_between, is_settling, wanted_comments
 from regcomments.progress import Counts, Progress
 from regcomments.read.remember import Remembering
+from regcomments.read.shelf import Shelf, version_of
 from regcomments.read.worker import OcrLookup, Worker
 from regcomments.records import Page
 from regcomments.redo import Redo
@@ -53,13 +54,15 @@ def run_shard(
     limit: int | None = None,
     progress: Progress | None = None,
     say: Callable[[str], None] = print,
+    memory: Path | None = None,
 ) -> Counts:
     """Write combined.md for the wanted comments from `first` of `docket` to `last` of `through`.
 
     A comment whose folder can't be read or written is told with `say`, counted and left, and so
-    is a docket between the two; the others go on. `through` is `docket` if not given. Raises
-    UserError when one of the two, the database of bodies or the reading process can't be used, or
-    the disk is full.
+    is a docket between the two; the others go on. `through` is `docket` if not given, `memory` a
+    folder of outcomes that shards share (see read.shelf); with `redo` only those of this run
+    count. Raises UserError when one of the two, the database of bodies or the reading process
+    can't be used, or the disk is full.
     """
     state = Path(settings.state)
     through = through or docket
@@ -78,9 +81,13 @@ def run_shard(
         progress.show(counts, f"{path.parent.name}/{path.name}", seconds)
 
     options = settings.options()
+    shelf = None
+    if memory is not None:
+        since = 0.0 if redo is None else progress.run_started or time.time()
+        shelf = Shelf(memory, version_of(options, settings.limits()), since)
     worker = Worker(settings.limits(), options, ocr, fork=True, on_wait=waiting)
     with keeper, worker:
-        reader = Remembering(worker)
+        reader = Remembering(worker, shelf=shelf, ocr=ocr)
         for name, comment in wanted:
             folder = state / name / comment
             try:

@@ -7,7 +7,8 @@ import os
 from collections import OrderedDict
 from pathlib import Path
 
-from regcomments.read.worker import Worker
+from regcomments.read.shelf import Shelf, parts_of
+from regcomments.read.worker import OcrLookup, Worker
 from regcomments.records import Extraction
 from regcomments.status import Reason, Status
 
@@ -20,12 +21,22 @@ _PASSING = frozenset({Reason.TIMEOUT, Reason.MEMORY, Reason.CRASHED, Reason.UNRE
 class Remembering:
     """A reader that hands a file to `worker` unless it has read one of the same bytes and name.
 
-    Only a file whose size was met before is hashed here. `repeated` counts those not read again.
+    With a `shelf` it knows what other shards have read too; `ocr` is the store whose results an
+    outcome must not miss. Without a shelf, only a file whose size was met before is hashed here.
+    `repeated` counts those not read again.
     """
 
-    def __init__(self, worker: Worker, most_characters: int = MOST_CHARACTERS) -> None:
+    def __init__(
+        self,
+        worker: Worker,
+        most_characters: int = MOST_CHARACTERS,
+        *,
+        shelf: Shelf | None = None,
+        ocr: OcrLookup | None = None,
+    ) -> None:
         self._worker = worker
         self._most = most_characters
+        self._shelf, self._ocr = shelf, ocr
         self._held = 0
         self._known: OrderedDict[tuple[str, str], Extraction] = OrderedDict()
         self._sizes: set[int] = set()
@@ -33,18 +44,46 @@ class Remembering:
 
     def read(self, path: Path) -> Extraction:
         """Return the outcome for `path`, as Worker.read does."""
-        size = _size(path)
+        before = _identity(path)
         ext = path.suffix.lower()  # tells kinds apart that their content does not
-        if size in self._sizes:
-            digest = _sha256(path)
-            known = self._known.get((digest, ext)) if digest else None
+        digest = None
+        if before and (self._shelf is not None or before[0] in self._sizes):
+            digest = sha256_of(path)
+            known = self._recall(digest, ext) if digest else None
             if known is not None:
-                self._known.move_to_end((digest, ext))
                 self.repeated += 1
                 return known
         result = self._worker.read(path)
         self._keep(result, ext)
+        # A file written meanwhile may have the hash of one content and the outcome of another.
+        same = result.sha256 == digest is not None and _identity(path) == before
+        if self._shelf is not None and same and not self._has_ocr(result):
+            self._shelf.keep(result, ext)
         return result
+
+    def _recall(self, digest: str, ext: str) -> Extraction | None:
+        known = self._known.get((digest, ext))
+        if known is not None:
+            self._known.move_to_end((digest, ext))
+            return known
+        if self._shelf is None:
+            return None
+        known = self._shelf.find(digest, ext)
+        if known is None or self._has_ocr(known):
+            return None
+        self._keep(known, ext)
+        return known
+
+    def _has_ocr(self, result: Extraction) -> bool:
+        """True when the store holds something for a page that waits in `result`."""
+        if self._ocr is None:
+            return False
+        from regcomments.ocr.store import stored_files
+
+        return any(
+            part.ocr_pages and part.sha256 and stored_files(self._ocr.state, part.sha256)
+            for part in parts_of(result)
+        )
 
     def _keep(self, result: Extraction, ext: str) -> None:
         if result.sha256 is None or result.size is None:
@@ -64,14 +103,17 @@ def _weight(result: Extraction) -> int:
     return own + sum(_weight(member.result) for member in result.members)
 
 
-def _size(path: Path) -> int | None:
+def _identity(path: Path) -> tuple[int, int, int] | None:
+    """Size, time and inode of `path`: they change when it is written again."""
     try:
-        return os.stat(path).st_size
+        about = os.stat(path)
     except OSError:
         return None
+    return about.st_size, about.st_mtime_ns, about.st_ino
 
 
-def _sha256(path: Path) -> str | None:
+def sha256_of(path: Path) -> str | None:
+    """Return the SHA-256 of the content of `path`, None when it can't be read."""
     try:
         with open(path, "rb") as handle:
             return hashlib.file_digest(handle, "sha256").hexdigest()

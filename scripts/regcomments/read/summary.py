@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 from regcomments.records import Document, Extraction, Member, Page
 from regcomments.status import Reason, Status
@@ -37,7 +38,8 @@ def summarise(document: Document) -> Extraction:
         method=document.method,
         error=_members_error(document.members) if status not in _READ else None,
         warnings=document.warnings,
-        page_facts=document.pages,
+        # The text is above; twice would double what goes to the parent process.
+        page_facts=tuple(replace(page, text="") for page in document.pages),
         members=document.members,
     )
 
