@@ -7,7 +7,7 @@ when a comment still lacks its combined.md, 2 when something is wrong that a per
 import sys
 
 from regcomments.errors import UserError
-from regcomments.job import docket_and_through, parser, told, work_folder
+from regcomments.job import parser, stretch_of, told, work_folder
 from regcomments.progress import Progress, write_receipt
 from regcomments.redo import parse_redo
 from regcomments.shard import run_shard
@@ -19,18 +19,15 @@ def main(arguments: list[str] | None = None) -> int:
     options.add_argument("--redo", default="")
     options.add_argument("--progress", default="0,0", help="comments planned, epoch of the start")
     job = options.parse_args(arguments)
-    docket, through = docket_and_through(job.docket)
     planned, started = (float(part) for part in job.progress.split(","))
     with told(job.log) as say:
-        title = docket if docket == through else f"{docket} to {through}"
-        progress = Progress(title, say, job.receipt, int(planned), started)
+        progress = Progress("", say, job.receipt, int(planned), started)
         try:
+            stretch = stretch_of(job)
+            progress.title = stretch.title
             counts = run_shard(
                 job.settings,
-                docket=docket,
-                first=job.first,
-                through=through,
-                last=job.last,
+                **stretch._asdict(),
                 redo=parse_redo(job.redo),
                 progress=progress,
                 say=say,
@@ -42,7 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
             return 2
         if counts.failed_comments:
             progress.withdraw()
-            say(f"{title}: {counts.failed_comments} comments have no combined.md yet")
+            say(f"{stretch.title}: {counts.failed_comments} comments have no combined.md yet")
             # Snakemake must not see a receipt, the closing summary must see the counts.
             write_receipt(job.receipt.with_suffix(".failed.json"), counts)
             return 1

@@ -2,19 +2,23 @@
 
 import json
 import sys
-from urllib.parse import unquote
 
 from regcomments.atomic import write_atomic
-from regcomments.job import parser, told
+from regcomments.errors import UserError
+from regcomments.job import parser, stretch_of, told
 from regcomments.tables.run import run_tables
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the shard; returns the exit code."""
     job = parser(__doc__, stretch=True).parse_args(arguments)
-    docket = unquote(job.docket)
     with told(job.log) as say:
-        counts = run_tables(job.settings, docket, job.first, job.last, say)
+        try:
+            docket, first, _, last = stretch_of(job)
+        except UserError as error:
+            say(f"error: {error}")
+            return 2
+        counts = run_tables(job.settings, docket, first, last, say)
         say(f"{docket}: {counts.files} files, {counts.tables} tables, {counts.failed} unread")
     write_atomic(job.receipt, json.dumps(vars(counts), sort_keys=True) + "\n")
     return 0

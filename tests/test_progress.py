@@ -4,12 +4,11 @@ from pathlib import Path
 
 import pytest
 from regcomments import progress
-from regcomments.job import docket_and_through, told
+from regcomments.job import told
 from regcomments.progress import Counts, Progress, duration, read_receipts, summary_lines
 from regcomments.read.remember import Remembering
 from regcomments.records import Extraction
 from regcomments.status import Reason, Status
-from regcomments.workflow import stretch_name
 
 
 @pytest.mark.parametrize(
@@ -107,15 +106,6 @@ def test_the_same_file_is_read_once(tmp_path, files, reason, most, reads):
         assert reader.read(tmp_path / name).text == text
     assert worker.reads == reads
     assert reader.repeated == len(files) - len(reads)
-
-
-@pytest.mark.parametrize(
-    ("docket", "through"), [("A-1", "A-1"), ("A-1", "B-2"), ("A 1.2", "B..3"), ("Ä", "Ö{x}")]
-)
-def test_a_stretch_of_dockets_survives_the_path_of_its_receipt(docket, through):
-    name = stretch_name(docket, through)
-    assert "/" not in name
-    assert docket_and_through(name) == (docket, through)
 
 
 def test_lines_go_to_standard_error_and_to_the_log(tmp_path, capsys):

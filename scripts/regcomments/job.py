@@ -7,34 +7,61 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import unquote
+from typing import NamedTuple
 
+from regcomments import layout
 from regcomments.config import Settings
+from regcomments.names import BETWEEN, find_name, is_cut
 
 Say = Callable[[str], None]
-BETWEEN = ".."  # in the path of a receipt: from this docket to that one; names have no dots there
 
 
 def parser(description: str | None, *, stretch: bool = False) -> argparse.ArgumentParser:
-    """Return a parser of the arguments that every job takes; see also `docket_and_through`.
+    """Return a parser of the arguments that every job takes; see also `stretch_of`.
 
-    `stretch` adds those that say which comments: `docket`, `first` and `last`, quoted as in paths.
+    `stretch` adds those that say which comments: `docket`, `first` and `last`, named as in paths.
     """
     out = argparse.ArgumentParser(description=description)
     out.add_argument("--settings", type=_settings, required=True)
     if stretch:
-        out.add_argument("--docket", required=True)
-        for name in ("first", "last"):
-            out.add_argument(f"--{name}", type=unquote, required=True)
+        for name in ("docket", "first", "last"):
+            out.add_argument(f"--{name}", required=True)
     out.add_argument("--receipt", type=Path, required=True)
     out.add_argument("--log", type=Path, required=True)
     return out
 
 
-def docket_and_through(text: str) -> tuple[str, str]:
-    """Return the first and the last docket of `A` or `A..Z`, both unquoted."""
-    first, _, last = text.partition(BETWEEN)
-    return unquote(first), unquote(last or first)
+class Stretch(NamedTuple):
+    """The comments from `first` of `docket` to `last` of `through`."""
+
+    docket: str
+    first: str
+    through: str
+    last: str
+
+    @property
+    def title(self) -> str:
+        """What people read: the docket, or both."""
+        if self.docket == self.through:
+            return self.docket
+        return f"{self.docket} to {self.through}"
+
+
+def stretch_of(job: argparse.Namespace) -> Stretch:
+    """Return what the arguments `docket` (`A` or `A..Z`), `first` and `last` of `job` stand for.
+
+    Raises UserError when a name that was too long for a path is in the state folder no more.
+    """
+    state = Path(job.settings.state)
+    begin, _, end = job.docket.partition(BETWEEN)
+    dockets = layout.dockets(state) if is_cut(job.docket) else ()
+    docket, through = find_name(begin, dockets), find_name(end or begin, dockets)
+    first = find_name(job.first, _comments(state, docket, job.first))
+    return Stretch(docket, first, through, find_name(job.last, _comments(state, through, job.last)))
+
+
+def _comments(state: Path, docket: str, wanted: str) -> list[str]:
+    return layout.comments(state, docket) if is_cut(wanted) else []
 
 
 def work_folder(receipt: Path) -> Path:

@@ -15,12 +15,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 from regcomments import layout
 from regcomments.atomic import write_atomic
 from regcomments.config import Settings, check_config, make_settings
 from regcomments.errors import UserError
+from regcomments.names import quote_name, stretch_name
 from regcomments.plan import Plan, PlanOptions, make_plan, preview
 from regcomments.redo import parse_redo
 
@@ -297,15 +297,3 @@ def is_folder(parent: Path, name: str) -> bool:
     """True when `name` is a docket or comment folder in `parent`; a symbolic link is none."""
     path = parent / name
     return layout.is_item_name(name) and path.is_dir() and not path.is_symlink()
-
-
-def stretch_name(docket: str, through: str) -> str:
-    """Return the name of a stretch of dockets in a receipt's path: `A`, or `A..Z`."""
-    if docket == through:
-        return quote_name(docket)
-    return f"{quote_name(docket)}..{quote_name(through)}"
-
-
-def quote_name(name: str) -> str:
-    """Return `name` fit for a receipt's path: no braces, spaces, dots or signs that rules read."""
-    return quote(name, safe="-_~").replace(".", "%2E")

@@ -17,8 +17,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from regcomments.names import quote_name, stretch_name
 from regcomments.plan import Item, PlanOptions, cut
-from regcomments.workflow import quote_name, stretch_name
 
 from tests.benchmarks.make_corpus import docket_sizes, sketches
 from tests.benchmarks.measuring import measure

@@ -18,6 +18,7 @@ from regcomments import layout
 from regcomments.atomic import write_atomic
 from regcomments.config import Settings
 from regcomments.layout import Attachment, natural_key
+from regcomments.names import quote_name
 from regcomments.progress import BEAT_SECONDS
 from regcomments.read import ReadOptions, failure_of
 from regcomments.read.worker import Worker, WorkerFailure
@@ -154,4 +155,4 @@ def _write_notes(state: Path, docket: str, first: str, last: str, notes: list[st
     folder.mkdir(parents=True, exist_ok=True)
     text = "\n".join(notes) + "\n"
     digest = hashlib.sha256(text.encode()).hexdigest()[:8]
-    write_atomic(folder / f"{first}..{last}.{digest}.tsv", text)
+    write_atomic(folder / f"{quote_name(first)}..{quote_name(last)}.{digest}.tsv", text)
