@@ -14,6 +14,7 @@ from regcomments.read.pdf_layout import clean, page_text
 from regcomments.read.pdf_line import TABLE, Line
 from regcomments.read.pdf_lines import lines_of, text_page
 from regcomments.read.pdf_plain import may_hide_text, plain_lines
+from regcomments.read.pdf_printed import PrintedPage
 from regcomments.read.pdf_spans import marked_lines
 
 
@@ -143,14 +144,14 @@ def test_the_quick_way_gives_the_same_text(tmp_path: Path, rotation: int) -> Non
         page = document[0]
         textpage = text_page(page)
         assert not may_hide_text(page, textpage)
-        quick, full = plain_lines(textpage), marked_lines(textpage)
+        quick, full = plain_lines(PrintedPage(textpage)), marked_lines(textpage)
         assert [found.text for found in quick] == [found.text for found in full]
         assert page_text(quick) == page_text(full)
         for a, b in zip(quick, full, strict=True):
             assert a[1:5] == pytest.approx(b[1:5], abs=0.02)
             # Only the place across the writing direction is used.
             assert (a.oy if a.dx else a.ox) == pytest.approx(b.oy if b.dx else b.ox, abs=3.5)
-        assert [found.text for found in lines_of(textpage, page)[0]] == [
+        assert [found.text for found in lines_of(PrintedPage(textpage), page)[0]] == [
             found.text for found in full
         ]
 

@@ -16,7 +16,7 @@ from regcomments.read.options import ReadOptions
 from regcomments.read.pagefacts import PageFacts, measure
 from regcomments.read.pdf_forms import Markup, annotation_kinds, markup_of, place
 from regcomments.read.pdf_layout import page_text
-from regcomments.read.pdf_lines import letters_outside, lines_of, text_page
+from regcomments.read.pdf_lines import letters_outside, lines_of, printed_page
 from regcomments.read.pdf_members import document_parts
 from regcomments.read.pdf_open import MUPDF_ERRORS, one_line, open_pdf
 from regcomments.read.pdf_parts import PageParts
@@ -94,8 +94,9 @@ def _read_page(
         page = document[number]
         parts = PageParts(page)
         kinds = annotation_kinds(page) if parts.has_annotations else frozenset()
-        textpage = text_page(page, contents_only=bool(kinds))
-        lines, repeated = lines_of(textpage, page, parts)
+        printed = printed_page(page, parts, contents_only=bool(kinds))
+        textpage = printed.textpage
+        lines, repeated = lines_of(printed, page, parts)
         markup = markup_of(page) if kinds else Markup()
         if markup.covers:
             lines = in_doubt(lines, markup.covers)
@@ -106,7 +107,7 @@ def _read_page(
         # A table is made of all words in its box, so of hidden ones too: then none is made.
         if options.pdf_tables == "pipe" and not seen.hidden and not repeated:
             drawn = bool(kinds) or parts.may_draw_lines
-            tabled = with_tables(page, lines, textpage, markup.entries, drawn=drawn)
+            tabled = with_tables(page, lines, printed, markup.entries, drawn=drawn)
             if tabled is not lines:
                 text = "\n\n".join([page_text(tabled), *markup.notes]).strip()
         facts = measure(page, plain, textpage, pictures, parts)

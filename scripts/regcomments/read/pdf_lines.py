@@ -11,6 +11,7 @@ from regcomments.read.pdf_bidi import has_rtl
 from regcomments.read.pdf_line import Line
 from regcomments.read.pdf_parts import PageParts
 from regcomments.read.pdf_plain import may_hide_text, plain_lines
+from regcomments.read.pdf_printed import VECTOR_FLAGS, PrintedPage
 from regcomments.read.pdf_spans import marked_lines, ordered_lines
 from regcomments.read.pdf_visible import overprinted
 
@@ -18,6 +19,16 @@ from regcomments.read.pdf_visible import overprinted
 # Without the CID flag an unmapped glyph comes as U+FFFD, which no reader takes for text.
 TEXT_FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP
 _NEARLY_ALL = 0.95  # share of the paper; crop marks and bleed lie outside this
+
+
+def printed_page(page: pymupdf.Page, parts: PageParts, *, contents_only: bool) -> PrintedPage:
+    """Return the text page of `page`, and what is drawn beside it where that is not too much.
+
+    `contents_only`: see text_page. Raises what MuPDF raises.
+    """
+    if contents_only or not parts.draws_little:
+        return PrintedPage(text_page(page, contents_only=contents_only))
+    return PrintedPage(page.get_textpage(flags=TEXT_FLAGS | VECTOR_FLAGS), with_vectors=True)
 
 
 def text_page(page: pymupdf.Page, *, contents_only: bool = False) -> pymupdf.TextPage:
@@ -47,16 +58,17 @@ def text_page(page: pymupdf.Page, *, contents_only: bool = False) -> pymupdf.Tex
 
 
 def lines_of(
-    textpage: pymupdf.TextPage, page: pymupdf.Page, parts: PageParts | None = None
+    text: PrintedPage, page: pymupdf.Page, parts: PageParts | None = None
 ) -> tuple[list[Line], int]:
-    """Return the lines of `textpage` in MuPDF's order, those without a visible letter left out.
+    """Return the lines of `text` in MuPDF's order, those without a visible letter left out.
 
     Right-to-left lines are put into reading order. Words printed over themselves come once; the
     second value is the number of characters so left out. `parts` are those of `page`, if at hand.
     Raises what MuPDF raises.
     """
     parts = parts or PageParts(page)
-    lines = None if may_hide_text(page, textpage, parts) else plain_lines(textpage)
+    textpage = text.textpage
+    lines = None if may_hide_text(page, textpage, parts) else plain_lines(text)
     if lines is None:
         lines = marked_lines(textpage)
     repeated = 0

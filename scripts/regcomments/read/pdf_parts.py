@@ -27,6 +27,9 @@ _DRAWS = re.compile(rb"(?<![A-Za-z])(?:re|l)(?![A-Za-z])")
 _NUMBER = rb"[-+]?(?:\d{1,12}(?:\.\d{0,12})?|\.\d{1,12})\s+"
 _PLACED = re.compile(rb"\bq\s+((?:" + _NUMBER + rb"){6})cm\s*/([A-Za-z0-9_.+-]+)\s+Do\s+Q\b")
 _PLACES = re.compile(rb"(?<![A-Za-z])(?:cm|Do|BI)(?![A-Za-z])|/OC\b")
+# Bytes of drawing instructions up to which a page's drawing is collected beside its text: four
+# times the densest typed pages. A rectangle takes 13 at least, so 30,000 pieces at most.
+_LITTLE = 400_000
 # Entries of a resource dictionary looked at one by one; PyMuPDF lists those of larger ones.
 _FEW_ENTRIES = 20
 
@@ -77,6 +80,11 @@ class PageParts:
     def may_draw_lines(self) -> bool:
         """Whether the drawing instructions may draw lines or boxes; False is certain."""
         return bool(self.forms) or _DRAWS.search(self.code) is not None
+
+    @cached_property
+    def draws_little(self) -> bool:
+        """Whether all that is drawn can be listed: few instructions, and none in forms."""
+        return not self.forms and len(self.code) <= _LITTLE
 
     @cached_property
     def code_bytes(self) -> int:

@@ -16,8 +16,8 @@ from pymupdf import mupdf
 
 from regcomments.read.pdf_line import TINY, TINY_SIZE, UPRIGHT, Line
 from regcomments.read.pdf_parts import PageParts
+from regcomments.read.pdf_printed import PrintedPage, printed
 
-_PRINT = getattr(mupdf, "fz_print_stext_page_as_xml_with_flags", None)  # since MuPDF 1.27
 _BLOCK_OR_LINE = re.compile(
     r'<(?:block |line bbox="([^"]*)" wmode="(\d)" dir="([^"]*)"[^>]*? text="([^"]*)")'
 )
@@ -54,7 +54,7 @@ def may_hide_text(
 
     Raises what MuPDF raises on damaged pages.
     """
-    if _PRINT is None:
+    if not PrintedPage.can_print:
         return True
     parts = parts or PageParts(page)
     code = parts.code
@@ -65,7 +65,7 @@ def may_hide_text(
     if b" gs" in code and _has_transparent_state(page):
         return True
     if _may_write_white(code):
-        html = _printed(mupdf.fz_print_stext_page_as_html, textpage)
+        html = printed(mupdf.fz_print_stext_page_as_html, textpage)
         return _WHITE_TEXT.search(html) is not None
     return False
 
@@ -156,13 +156,13 @@ def _has_transparent_state(page: pymupdf.Page) -> bool:
     return any(kind in ("int", "float") and float(value) < _FAINT for kind, value in opacities)
 
 
-def plain_lines(textpage: pymupdf.TextPage) -> list[Line] | None:
+def plain_lines(page: PrintedPage) -> list[Line] | None:
     """Return the lines of a page that hides nothing, size and baseline estimated from the boxes.
 
     Coordinates are those of the unrotated page, as in pdf_lines. None when the text holds control
     characters, which XML cannot spell: they tell a font without a character map from a real gap.
     """
-    xml = _printed(_PRINT, textpage, 0).decode("utf-8", "replace")
+    xml = page.xml
     if any(spelling in xml for spelling in _UNMAPPED):
         return None
     # Numbers stand for characters beyond ASCII only, so they can be put in before tags are read.
@@ -213,11 +213,3 @@ def _character(code: str) -> str:
     """Return the character of a hexadecimal number."""
     number = int(code, 16)
     return chr(number) if number < 0x110000 else "\ufffd"
-
-
-def _printed(printer: object, textpage: pymupdf.TextPage, *flags: int) -> bytes:
-    buffer = mupdf.FzBuffer(1 << 14)
-    out = mupdf.FzOutput(buffer)
-    printer(out, textpage.this, 0, *flags)
-    out.fz_close_output()
-    return buffer.fz_buffer_extract()

@@ -10,6 +10,7 @@ from pymupdf import mupdf
 
 from regcomments.read.pdf_bidi import Glyph, is_rtl, logical
 from regcomments.read.pdf_line import HIDDEN, SHADOW, TINY, TINY_SIZE, UPRIGHT, WHITE, Line
+from regcomments.read.pdf_quads import uncorrected_boxes
 
 _DRAWN = mupdf.FZ_STEXT_FILLED | mupdf.FZ_STEXT_STROKED | mupdf.FZ_STEXT_CLIPPED
 # All three channels at 0xF0 or above (of 0xFF) is white enough to vanish on paper.
@@ -22,13 +23,8 @@ _WORD_GAP = 0.15  # em; a narrower gap is kerning
 
 def marked_lines(textpage: pymupdf.TextPage) -> list[Line]:
     """Return the lines of `textpage`; one whose spans differ in visibility is cut where they do."""
-    # MuPDF's own boxes will do: mending those of fonts with odd metrics costs a fifth more.
-    corrected = not pymupdf.TOOLS.unset_quad_corrections()
-    pymupdf.TOOLS.unset_quad_corrections(True)
-    try:
+    with uncorrected_boxes():
         return _lines(textpage.extractDICT()["blocks"])
-    finally:
-        pymupdf.TOOLS.unset_quad_corrections(not corrected)
 
 
 def ordered_lines(textpage: pymupdf.TextPage, *, once: bool = False) -> list[Line]:
@@ -83,8 +79,9 @@ def _refill(span: dict, chars: list[dict]) -> None:
 
 def _lines(blocks: Sequence[dict]) -> list[Line]:
     lines: list[Line] = []
-    for number, block in enumerate(blocks):
-        for line in block.get("lines", ()):
+    # Numbered as in PyMuPDF's list of words, which knows blocks of text only.
+    for number, block in enumerate(block for block in blocks if "lines" in block):
+        for line in block["lines"]:
             spans = line["spans"]
             first = next((span for span in spans if span["text"].strip()), spans[0])
             text = spans[0]["text"]

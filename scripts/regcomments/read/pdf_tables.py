@@ -10,17 +10,21 @@ import pymupdf
 from regcomments.read.pdf_bidi import RTL
 from regcomments.read.pdf_forms import Entry
 from regcomments.read.pdf_line import TABLE, Line
-from regcomments.tables.items import Box
+from regcomments.read.pdf_printed import PrintedPage
+from regcomments.tables.items import Box, TextItem
+from regcomments.tables.paragraphs import Paragraphs, paragraphs_of
 from regcomments.tables.pipe import pipe_tables
+from regcomments.tables.rulings import rulings_of_vectors
 
 _LONG = 28  # characters; a line of a three-column page has some 40, most cells fewer than 20
+_LEVEL = {(1.0, 0.0)}  # the direction of upright text
 _SLACK = 0.5  # points by which a word may stand out of its table
 
 
 def with_tables(
     page: pymupdf.Page,
     lines: Sequence[Line],
-    textpage: pymupdf.TextPage,
+    text: PrintedPage,
     entries: Sequence[Entry] = (),
     *,
     drawn: bool = True,
@@ -38,7 +42,18 @@ def with_tables(
     gone: set[int] = set()
     rotation = page.rotation
     directions = None if rotation else {(line.dx, line.dy) for line in lines}
-    for table in pipe_tables(page, textpage=textpage, directions=directions, drawn=drawn):
+    rulings = None
+    if drawn and text.vectors is not None:
+        rulings = rulings_of_vectors(text.vectors)
+    for table in pipe_tables(
+        page,
+        textpage=text.textpage,
+        directions=directions,
+        drawn=drawn,
+        rulings=rulings,
+        # Lines with filled fields put in are longer than their words.
+        paragraphs=_paragraphs(lines) if directions == _LEVEL and not entries else None,
+    ):
         box = _as_shown(table.bbox, page) if rotation else table.bbox
         inside = [k for k, line in enumerate(lines) if _inside(line[1:5], box)]
         if (
@@ -57,6 +72,12 @@ def with_tables(
         return lines
     kept = ((k, replaced.get(k, line)) for k, line in enumerate(lines))
     return [line for k, line in kept if k in replaced or k not in gone]
+
+
+def _paragraphs(lines: Sequence[Line]) -> Paragraphs:
+    return paragraphs_of(
+        (line.block, TextItem(line.x0, line.y0, line.x1, line.y1, line.text)) for line in lines
+    )
 
 
 def tabular(lines: Sequence[Line]) -> bool:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import pymupdf
 
 from regcomments.tables.draft import Draft, to_table
-from regcomments.tables.items import Box
+from regcomments.tables.items import Box, Ruling
 from regcomments.tables.markdown import pipe_table
+from regcomments.tables.paragraphs import Paragraphs
 from regcomments.tables.reconstruct import page_drafts
 from regcomments.tables.sources import page_items, turn_box
 from regcomments.tables.tolerances import DEFAULT, Tolerances
@@ -48,15 +49,25 @@ def pipe_tables(
     *,
     directions: Collection[tuple[float, float]] | None = None,
     drawn: bool = True,
+    rulings: Sequence[Ruling] | None = None,
+    paragraphs: Paragraphs | None = None,
 ) -> list[PipeTable]:
     """Return the tables of a page that are worth writing as pipe tables, top to bottom.
 
     `text` is page.get_text() when at hand: it lets pages of prose off at once. `textpage` saves
-    reading the page again; for `directions` and `drawn` see page_items.
+    reading the page again; for `directions` and what follows see page_items.
     """
     if text is not None and not may_hold_table(text, tol):
         return []
-    geometry, turn = page_items(page, tol, textpage, directions=directions, drawn=drawn)
+    geometry, turn = page_items(
+        page,
+        tol,
+        textpage,
+        directions=directions,
+        drawn=drawn,
+        rulings=rulings,
+        paragraphs=paragraphs,
+    )
     out = []
     for draft in page_drafts(geometry, tol):
         if confident(draft):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -11,8 +11,11 @@ from typing import Any
 import pymupdf
 
 from regcomments.read.pdf_open import MUPDF_ERRORS, open_pdf
+from regcomments.read.pdf_quads import uncorrected_boxes
 from regcomments.records import UnreadableError
 from regcomments.tables.items import Box, PageItems, Ruling, TextItem
+from regcomments.tables.paragraphs import Paragraphs, beside_no_ruling
+from regcomments.tables.rulings import box_edges, outermost, rulings_of
 from regcomments.tables.tolerances import DEFAULT, Tolerances
 
 Turn = int  # quarter turns clockwise that make a page's text upright
@@ -25,32 +28,47 @@ def page_items(
     *,
     directions: Collection[tuple[float, float]] | None = None,
     drawn: bool = True,
+    rulings: Sequence[Ruling] | None = None,
+    paragraphs: Paragraphs | None = None,
 ) -> tuple[PageItems, Turn]:
     """Return a page's words and rulings, turned so that most of its text is upright.
 
     `directions` are those of all its lines, as unit vectors, when known; `drawn` tells whether
-    anything but text is drawn. Both save a look.
+    anything but text is drawn; `rulings` are its drawn lines, when known. Each saves a look.
+    `paragraphs` are blocks of upright text whose lines come as one item each, if at hand.
     """
-    words = textpage.extractWORDS() if textpage else page.get_text("words")
+    words = words_of(page, textpage)
     box = page.cropbox
     width, height = box.width, box.height
     upright = directions is not None and all(d == (1.0, 0.0) for d in directions)
     straight = directions is not None and not any(map(_is_slanted, directions))
     turn = 0 if upright else _text_turn(page, words, textpage)
-    rulings = rulings_of(page, tol) if drawn else []
+    if rulings is None:
+        rulings = rulings_of(page, tol) if drawn else []
     slanted = () if straight else _slanted_lines(page, words, textpage)
     if slanted:
         words = [w for w in words if w[5:7] not in slanted]
-    items = [TextItem._make(w[:5]) for w in words]
     if turn:
-        items = [
-            TextItem(*turn_box((i.x0, i.y0, i.x1, i.y1), turn, width, height), i.text)
-            for i in items
-        ]
+        items = [TextItem(*turn_box(w, turn, width, height), w[4]) for w in words]
+    elif paragraphs:
+        whole = beside_no_ruling(paragraphs, rulings, tol)
+        items = [TextItem._make(w[:5]) for w in words if w[5] not in whole]
+        items += [item for lines in whole.values() for item in lines]
+    else:
+        items = [TextItem._make(w[:5]) for w in words]
+    if turn:
         rulings = [Ruling(*turn_box(r, turn, width, height)) for r in rulings]
         if turn % 2:
             width, height = height, width
     return PageItems(page.number + 1, width, height, tuple(items), tuple(rulings)), turn
+
+
+def words_of(page: pymupdf.Page, textpage: pymupdf.TextPage | None = None) -> list[tuple]:
+    """Return the words of a page: x0, y0, x1, y1, text, number of block, line and word."""
+    if textpage is None:
+        textpage = page.get_textpage(flags=pymupdf.TEXTFLAGS_WORDS)
+    with uncorrected_boxes():
+        return textpage.extractWORDS()
 
 
 def turn_box(box: Sequence[float], turn: Turn, width: float, height: float) -> Box:
@@ -124,94 +142,6 @@ def _may_be_upside_down(words: Sequence[Any]) -> bool:
             else:
                 forth += 1
     return back >= forth or back + forth < 5
-
-
-def rulings_of(page: pymupdf.Page, tol: Tolerances = DEFAULT) -> list[Ruling]:
-    """Return the drawn lines and the edges of coloured boxes; none of a page of heavy drawing.
-
-    Raises what a damaged path raises. Paths are taken one by one as MuPDF draws them: a list of
-    those of a map would fill the memory, and asking for their count first costs more.
-    """
-    out: list[Ruling] = []
-    fills: list[tuple[float, float, float, float]] = []
-    faults: list[Exception] = []
-    count = 0
-
-    def take(path: dict[str, Any]) -> None:
-        nonlocal count
-        count += 1
-        if count > tol.max_paths or faults:
-            return
-        try:
-            _take_path(path, tol.rule_thick_pt, out, fills)
-        # An exception that leaves a callback ends the process (seen with PyMuPDF 1.28).
-        except Exception as fault:
-            faults.append(fault)
-
-    page.get_cdrawings(callback=take)
-    if faults:
-        raise faults[0]
-    if count > tol.max_paths:
-        return []
-    for box in _outermost(fills):
-        out.extend(_edges(box, tol.rule_thick_pt))
-    return out
-
-
-def _take_path(path: dict[str, Any], thick: float, out: list[Ruling], fills: list) -> None:
-    """Sort one drawn path into lines and coloured boxes; curves and slopes give neither."""
-    x0, y0, x1, y1 = path["rect"]
-    if "f" in path["type"]:
-        if min(x1 - x0, y1 - y0) <= thick:
-            # White ones count: they part the cells of tables on coloured ground.
-            out.append(Ruling(x0, y0, x1, y1))
-            return
-        fill = path.get("fill")
-        if fill is not None and min(fill) < 0.97:
-            for item in path["items"]:
-                if item[0] in ("re", "qu"):
-                    fills.append(_box_of(item))
-    if "s" not in path["type"] or path.get("stroke_opacity", 1) == 0:
-        return
-    for item in path["items"]:
-        if item[0] == "l":
-            (ax, ay), (bx, by) = item[1], item[2]
-            if abs(ax - bx) <= 1 or abs(ay - by) <= 1:
-                out.append(Ruling(min(ax, bx), min(ay, by), max(ax, bx), max(ay, by)))
-        elif item[0] in ("re", "qu"):
-            out.extend(_edges(_box_of(item), thick))
-
-
-def _outermost(boxes: list[tuple[float, float, float, float]]) -> list:
-    """Return the boxes that lie in no other: Word shades a cell, then each paragraph in it."""
-    kept: list[tuple[float, float, float, float]] = []
-    for box in sorted(set(boxes), key=lambda b: ((b[0] - b[2]) * (b[3] - b[1]), b)):
-        x0, y0, x1, y1 = box
-        if not any(
-            k[0] - 1 <= x0 and k[1] - 1 <= y0 and x1 <= k[2] + 1 and y1 <= k[3] + 1 for k in kept
-        ):
-            kept.append(box)
-    return kept
-
-
-def _box_of(item: Any) -> tuple[float, float, float, float]:
-    if item[0] == "re":
-        return tuple(item[1])
-    quad = item[1]
-    xs, ys = [p[0] for p in quad], [p[1] for p in quad]
-    return min(xs), min(ys), max(xs), max(ys)
-
-
-def _edges(box: Sequence[float], thick: float) -> Iterable[Ruling]:
-    x0, y0, x1, y1 = box
-    if min(x1 - x0, y1 - y0) <= thick:
-        return (Ruling(x0, y0, x1, y1),)
-    return (
-        Ruling(x0, y0, x1, y0),
-        Ruling(x0, y1, x1, y1),
-        Ruling(x0, y0, x0, y1),
-        Ruling(x1, y0, x1, y1),
-    )
 
 
 def upright_items(path: Path, tol: Tolerances = DEFAULT) -> dict[int, PageItems]:
@@ -305,6 +235,6 @@ def _vector_rulings(graphics: Any, tol: Tolerances) -> list[Ruling]:
             out.append(Ruling(*box))
         elif not str(shape.fill_color).endswith("ffffff"):
             fills.append(box)
-    for box in _outermost(fills):
-        out.extend(_edges(box, tol.rule_thick_pt))
+    for box in outermost(fills):
+        out.extend(box_edges(box, tol.rule_thick_pt))
     return out
