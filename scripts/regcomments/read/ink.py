@@ -6,6 +6,7 @@ for, in both writing directions; photographs, charts, seals and rules seldom for
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,6 +15,7 @@ from PIL import Image
 
 Grey = npt.NDArray[np.uint8]
 Mask = npt.NDArray[np.bool_]
+Viewed = tuple[Grey, Mask | None]
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
@@ -41,9 +43,10 @@ _RULE_THICKNESS = 5
 _MAX_COMPONENTS = 20_000
 
 
-# A third of a picture with so many letters settles every question asked of its writing: the
-# highest limit of grade.Rule is 250 for all of it. A scanned page of running text has some 800.
-CERTAIN = 400
+# The part of a picture's height looked at first: short letters end above the middle of the page.
+# Of 42 pages with a hundred letters and more it settled 29, the middle third 28 and cost a third
+# more.
+SAMPLE = (0.25, 0.5)
 # Letters in level rows from which the picture is not turned to look for upright ones.
 _PLENTY = 400
 
@@ -324,30 +327,49 @@ def _writing(boxes: Boxes, shape: tuple[int, int]) -> _Rows:
     return _Rows(letters[good], tall[good], middle[good], length[good].astype(float))
 
 
-def look(
-    grey: Grey,
-    covered: Mask | None = None,
-    *,
-    faint: bool = True,
-    certain: int | None = None,
-) -> TextLook:
+def certain(chars: int) -> int:
+    """Return the letters in a sample that settle what is asked of a page with `chars` of text.
+
+    grade.Rule asks for 8 letters where there is no text, 5 more a character of text, 250 at the
+    most: this is many more, so that a rule that is moved gives the same verdict on stored facts.
+    """
+    return min(300 + 4 * chars, 400)
+
+
+def look_first(part: Callable[[float, float], Viewed], chars: int, *, faint: bool) -> TextLook:
+    """Return what `look` finds in a sample of a picture where that settles it, else in all of it.
+
+    `part(top, bottom)` gives the picture between two parts of its height, and what is covered
+    there; `chars` are the characters of the text around it.
+    """
+    seen = look(*part(*SAMPLE), faint=False)
+    return seen if seen.letters >= certain(chars) else look(*part(0.0, 1.0), faint=faint)
+
+
+def parts_of(grey: Grey, covered: Mask | None = None) -> Callable[[float, float], Viewed]:
+    """Return the function that `look_first` asks for the parts of a picture."""
+
+    def part(top: float, bottom: float) -> Viewed:
+        rows = slice(int(top * len(grey)), int(bottom * len(grey)))
+        return grey[rows], None if covered is None else covered[rows]
+
+    return part
+
+
+def look(grey: Grey, covered: Mask | None = None, *, faint: bool = True) -> TextLook:
     """Return how much of `grey` (8-bit, 2-D) looks like writing, outside `covered` if given.
 
-    Faint writing is looked for as well if `faint` is set and no clear writing is found. With
-    `certain`, the middle third of the rows is looked at first; if it shows so many letters, it is
-    all that is looked at and told of.
+    Faint writing is looked for as well if `faint` is set and no clear writing is found.
     """
-    if certain is not None:
-        third = slice(len(grey) // 3, 2 * len(grey) // 3)
-        some = None if covered is None else covered[third]
-        seen = look(grey[third], some, faint=False)
-        if seen.letters >= certain:
-            return seen
+    if not grey.size:
+        return TextLook()
     darker, lighter = off_paper(grey)
     if covered is not None:
         darker[covered] = lighter[covered] = 0
     # A pixel is darker or lighter than its paper or neither, never both.
-    inked = (np.count_nonzero(darker > _CLEAR) + np.count_nonzero(lighter > _CLEAR)) / grey.size
+    inked = (
+        float(np.count_nonzero(darker > _CLEAR) + np.count_nonzero(lighter > _CLEAR)) / grey.size
+    )
     if faint:
         uneven = np.count_nonzero(np.maximum(darker, lighter) > _EVEN_LEVELS)
         faint = uneven <= (1 - _EVEN_PART) * grey.size

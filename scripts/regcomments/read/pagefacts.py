@@ -7,18 +7,16 @@ for writing that the text layer does not cover, only where pictures or drawings 
 
 from __future__ import annotations
 
-import math
 import zlib
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, fields, replace
 from itertools import islice
 
 import numpy as np
-import numpy.typing as npt
 import pymupdf
-from PIL import Image, ImageDraw
 
 from regcomments.read import ink
+from regcomments.read.pageview import view_of
 from regcomments.read.pdf_parts import PageParts
 from regcomments.read.sanity import bad_characters, text_sanity
 
@@ -38,11 +36,6 @@ _BYTES_A_CHARACTER, _MANY_BYTES = 30, 10_000
 _MANY_PATHS = 4
 # Pixels that 250 letters need at the least (6 by 10 each); smaller pictures are not measured.
 _PIXELS_FOR_TEXT = 15_000
-# The render aims at 100 dpi, where 8-point print has letters of 5 pixels and a letter page
-# 0.93 million pixels; small pages are enlarged, huge ones (posters, scans with a wrong
-# resolution) reduced to these numbers of pixels.
-_DPI = 100
-_FEWEST_PIXELS, _MOST_PIXELS, _ZOOM = 500_000, 1_600_000, 4.0
 # A picture with fewer letters is not looked at again on the document's other pages.
 _FEW_LETTERS = 50
 # Of a page of more lines than the first number, so many at either end are marked (grade.stamps).
@@ -61,7 +54,7 @@ class PageFacts:
     area under pictures, `paths` the drawing steps. `looked` tells that the page was rendered and
     searched: `ink_share` is the part that is not paper, `lines`, `letters`, `longest`,
     `letter_height` (pixels), `vertical` and `lone` describe the writing outside the boxes of the
-    text layer (ink.TextLook), of a third of the page where that shows ink.CERTAIN letters.
+    text layer (ink.TextLook), of a sample of the page where that settles it (ink.SAMPLE).
     `render_failed`: it should have been, in vain.
     `marks` holds hash and length of the first and last lines, digits masked (grade.stamps).
     """
@@ -144,11 +137,11 @@ def measure(
             shown = facts.image_share >= _PICTURE_ON_SHORT_PAGE or facts.paths >= _MANY_PATHS
             # A page that says nothing of its own holds something else, however small.
             if shown or (facts.images and facts.stamp_chars == facts.chars):
-                facts = _with_look(page, facts, textpage)
+                facts = _with_look(page, facts, textpage, parts)
         else:
             size = parts.code_bytes
             if size > max(_MANY_BYTES, _BYTES_A_CHARACTER * facts.chars):
-                facts = _with_look(page, replace(facts, content_bytes=size), textpage)
+                facts = _with_look(page, replace(facts, content_bytes=size), textpage, parts)
             else:
                 facts = replace(facts, content_bytes=size, images=len(parts.pictures))
                 if parts.pictures:
@@ -209,7 +202,8 @@ def _with_pictures(
         around = pymupdf.Rect()
         for box in boxes:
             around |= pymupdf.Rect(box)
-        facts = _with_look(page, facts, textpage, around * page.rotation_matrix & page.rect)
+        clip = around * page.rotation_matrix & page.rect
+        facts = _with_look(page, facts, textpage, parts, clip)
     if facts.letters < _FEW_LETTERS:
         seen.update((xref, share / len(large)) for xref in large)
     return facts
@@ -261,21 +255,22 @@ def _with_look(
     page: pymupdf.Page,
     facts: PageFacts,
     textpage: pymupdf.TextPage | None,
+    parts: PageParts,
     clip: pymupdf.Rect | None = None,
 ) -> PageFacts:
-    """Return the facts with what a render of the page, or of `clip`, shows outside its text."""
-    area = max(facts.width * facts.height, 1.0)
-    zoom = max(_DPI / 72, math.sqrt(_FEWEST_PIXELS / area))
-    zoom = min(zoom, math.sqrt(_MOST_PIXELS / area), _ZOOM)
-    pixmap = page.get_pixmap(
-        matrix=pymupdf.Matrix(zoom, zoom), colorspace=pymupdf.csGRAY, alpha=False, clip=clip
+    """Return the facts with what the page, or `clip` on it, shows outside its text.
+
+    A sample is searched first: that is all where it settles the question.
+    """
+    view = view_of(
+        page,
+        parts,
+        textpage,
+        has_text=facts.chars > 0,
+        image_share=facts.image_share,
+        clip=clip,
     )
-    grey = np.frombuffer(pixmap.samples, np.uint8).reshape(pixmap.height, pixmap.stride)
-    grey = grey[:, : pixmap.width]
-    to_pixels = page.rotation_matrix * pymupdf.Matrix(zoom, 0, 0, zoom, -pixmap.x, -pixmap.y)
-    covered = _text_mask(page, textpage, to_pixels, grey.shape) if facts.chars else None
-    faint = facts.chars < SHORT_TEXT
-    seen = ink.look(grey, covered, faint=faint, certain=ink.CERTAIN)
+    seen = ink.look_first(view, facts.chars, faint=facts.chars < SHORT_TEXT)
     return replace(
         facts,
         looked=True,
@@ -287,37 +282,3 @@ def _with_look(
         vertical=seen.vertical,
         lone=seen.lone,
     )
-
-
-def _text_mask(
-    page: pymupdf.Page,
-    textpage: pymupdf.TextPage | None,
-    to_pixels: pymupdf.Matrix,
-    shape: tuple[int, int],
-) -> npt.NDArray[np.bool_]:
-    """Return the pixels under the text layer, its glyphs' boxes a little enlarged.
-
-    Slanted lines are drawn as the quadrilaterals they are: the upright box of a diagonal
-    watermark would cover half a page.
-    """
-    image = Image.new("1", (shape[1], shape[0]))
-    draw = ImageDraw.Draw(image)
-    # The text page at hand may lack what notes and form fields draw.
-    if page.first_annot is not None or page.first_widget is not None:
-        textpage = None
-    data = page.get_text("dict", textpage=textpage, flags=pymupdf.TEXTFLAGS_TEXT)
-    for block in data["blocks"]:
-        for line in block.get("lines", ()):
-            upright = min(abs(line["dir"][0]), abs(line["dir"][1])) < 0.02
-            for span in line["spans"]:
-                if not span["text"].strip():
-                    continue
-                if upright:
-                    box = pymupdf.Rect(span["bbox"]) * to_pixels
-                    pad = 1 + 0.1 * min(box.width, box.height)
-                    draw.rectangle((box.x0 - pad, box.y0 - pad, box.x1 + pad, box.y1 + pad), 1)
-                else:
-                    quad = pymupdf.recover_quad(line["dir"], span) * to_pixels
-                    corners = (quad.ul, quad.ur, quad.lr, quad.ll)
-                    draw.polygon([(p.x, p.y) for p in corners], 1)
-    return np.asarray(image)

@@ -58,7 +58,7 @@ def facts_of(
 
     `chars` and `share` are those of `measure_picture`; `faint` asks for faint writing too.
     """
-    seen = ink.look(np.asarray(grey), faint=faint, certain=ink.CERTAIN)
+    seen = ink.look_first(ink.parts_of(np.asarray(grey)), chars, faint=faint)
     return PageFacts(
         width=float(size[0]),
         height=float(size[1]),
