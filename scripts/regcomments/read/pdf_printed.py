@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import pymupdf
 from pymupdf import mupdf
@@ -52,11 +52,17 @@ class PrintedPage:
                 Box._make(map(float, box.split())),
                 stroke == "1",
                 rectangle == "1",
-                min(bytes.fromhex(argb[2:])) / 255,
-                int(argb[:2], 16) / 255,
+                *_shade(argb),
             )
             for box, stroke, rectangle, argb in _VECTOR.findall(self.xml)
         ]
+
+
+@lru_cache(maxsize=1024)
+def _shade(argb: str) -> tuple[float, float]:
+    """Return the darkest channel and the opacity of a colour, each of 1."""
+    alpha, *channels = bytes.fromhex(argb)
+    return min(channels) / 255, alpha / 255
 
 
 def printed(printer: Callable[..., None], textpage: pymupdf.TextPage, *flags: int) -> bytes:

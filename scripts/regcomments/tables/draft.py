@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from regcomments.tables.items import Box, Cell, Table, TextItem, hull
 from regcomments.tables.lines import text_of
 from regcomments.tables.tolerances import DEFAULT, Tolerances
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A place of the grid: row, column, rows and columns covered, and its words."""
+class Place(NamedTuple):
+    """A place of the grid: row, column, rows and columns covered, and its words.
+
+    A named tuple, because a table has hundreds and each is put anew some times.
+    """
 
     row: int
     col: int
@@ -47,9 +50,10 @@ def trim(draft: Draft) -> Draft:
     r0, c0 = min(rows), min(cols)
     r1 = max(p.row + p.rows for p in draft.filled)
     c1 = max(p.col + p.cols for p in draft.filled)
+    if r0 == c0 == 0 and r1 == draft.n_rows and c1 == draft.n_cols:
+        return draft
     places = tuple(
-        replace(
-            p,
+        p._replace(
             row=max(p.row, r0) - r0,
             col=max(p.col, c0) - c0,
             rows=min(p.row + p.rows, r1) - max(p.row, r0),
@@ -81,7 +85,7 @@ def without_slivers(draft: Draft, xs: Sequence[float], ys: Sequence[float], limi
         r0, r1 = r_at[p.row], r_at[p.row + p.rows]
         c0, c1 = c_at[p.col], c_at[p.col + p.cols]
         if r1 > r0 and c1 > c0:
-            places.append(replace(p, row=r0, col=c0, rows=r1 - r0, cols=c1 - c0))
+            places.append(p._replace(row=r0, col=c0, rows=r1 - r0, cols=c1 - c0))
     return replace(draft, n_rows=r_at[-1], n_cols=c_at[-1], places=tuple(places))
 
 
@@ -104,7 +108,7 @@ def unfold(draft: Draft, tol: Tolerances = DEFAULT) -> list[Draft]:
         parts = []
         for start in range(0, n, period):
             places = tuple(
-                replace(p, col=p.col - start)
+                p._replace(col=p.col - start)
                 for p in draft.places
                 if start <= p.col and p.col + p.cols <= start + period
             )

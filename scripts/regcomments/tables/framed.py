@@ -60,7 +60,7 @@ def _with_header(draft: Draft, pieces: Sequence[Piece], columns: Sequence[Span])
     top = {p.col: p for p in draft.places if p.row == 0 and p.cols == 1}
     for (col, _), piece in zip(spans, pieces, strict=True):
         old = top.get(col, Place(0, col, 1, 1, ()))
-        top[col] = replace(old, words=(*piece.words, *old.words))
+        top[col] = old._replace(words=(*piece.words, *old.words))
     rest = [p for p in draft.places if p.row or p.cols > 1]
     places = sorted([*top.values(), *rest], key=lambda p: (p.row, p.col))
     return replace(draft, box=hull([draft.box, *(p.box for p in pieces)]), places=tuple(places))

@@ -80,7 +80,7 @@ def _is_note(text: str) -> bool:
 def _without_row(draft: Draft, row: int) -> Draft:
     gone = next(p for p in draft.filled if p.row == row)
     places = tuple(
-        replace(p, row=p.row - (p.row > row)) for p in draft.places if p.row != row
+        p._replace(row=p.row - (p.row > row)) for p in draft.places if p.row != row
     )  # fmt: skip
     box = draft.box
     if gone.box is not None:
