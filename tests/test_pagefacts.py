@@ -9,7 +9,7 @@ import numpy as np
 import pymupdf
 import pytest
 from PIL import Image
-from regcomments.read import ink
+from regcomments.read import ink, ink_marks
 from regcomments.read.pagefacts import PageFacts, measure
 from regcomments.read.picturefacts import measure_picture
 from regcomments.read.sanity import text_sanity
@@ -155,7 +155,7 @@ def test_components_agree_with_a_flood_fill() -> None:
     rng = np.random.default_rng(2)
     for density in (0.1, 0.4, 0.6):
         mask = rng.random((40, 57)) < density
-        boxes, _, _ = ink.components(mask)
+        boxes, _, _ = ink_marks.components(mask)
         expected = flood(mask)
         found = sorted(zip(boxes.y0, boxes.x0, boxes.y1, boxes.x1, boxes.area, strict=True))
         assert [tuple(int(v) for v in box) for box in found] == expected
@@ -184,7 +184,7 @@ def test_rules_go_and_letters_stay() -> None:
     mask[50, 10:280] = mask[10:280, 60:63] = True  # a line across, a rule down
     mask[100:140, 100:260] = True  # a block
     mask[200:220, 100:104] = True  # a stem
-    kept = ink.without_rules(mask)
+    kept = ink_marks.without_rules(mask)
     assert not kept[50, 100] and not kept[30, 61]
     assert kept[100:140, 100:260].all() and kept[200:220, 100:104].all()
 
