@@ -1,8 +1,12 @@
 """What an engine says about a page, checked against itself and against the ink."""
 
+import re
+
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from regcomments.ocr.engines import Outcome, PageInk, PageResult
-from regcomments.ocr.judge import garbled, judge, looped, plain_text
+from regcomments.ocr.judge import _repeated_end, garbled, judge, looped, plain_text
 
 from tests.ocr_fakes import GARBAGE, LETTER, LOOP
 
@@ -95,6 +99,20 @@ def test_an_engines_own_verdict_stands(outcome):
 def test_real_text_is_no_loop_and_no_garbage(text):
     assert not looped(text)
     assert not garbled(plain_text(text))
+
+
+@given(
+    st.text("ab c", max_size=40),
+    st.text("ab c.", min_size=1, max_size=30),
+    st.integers(1, 14),
+    st.integers(0, 3),
+)
+@example("", "the dog ", 9, 3)
+@example("x" * 30, "aaa", 12, 1)
+def test_a_phrase_repeated_at_the_end_is_found(before, phrase, times, rest):
+    text = (before + phrase * times + phrase[:rest]).strip()
+    found = re.search(r"(.{3,200}?)\1{7,}\Z", text, re.DOTALL)
+    assert _repeated_end(text) == ((found[0], found[1]) if found else ("", ""))
 
 
 def test_text_comes_in_normal_form():

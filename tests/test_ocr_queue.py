@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from regcomments.ocr import store
 from regcomments.ocr.engines import Outcome, PageResult
+from regcomments.ocr.plan import pages_a_job
 from regcomments.ocr.queue import (
     Row,
     build_queue,
@@ -134,3 +135,11 @@ def test_jobs_hold_every_page_once_within_bounds(rows):
     assert sizes == sorted(sizes, reverse=True)
     assert sum(size < 150 for size in sizes) <= 1  # two half-empty ones would have been one
     assert shards(list(reversed(rows)), 300) == jobs
+
+
+@pytest.mark.parametrize(
+    ("pages", "slots", "expected"),
+    [(120, 1, 300), (1000, 1, 300), (120, 2, 30), (120, 8, 7), (10, 8, 4), (9000, 2, 300)],
+)
+def test_pages_of_a_job(pages, slots, expected):
+    assert pages_a_job(pages, 300, slots) == expected

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
@@ -210,7 +211,7 @@ def run_task(pages, task, number, options):
     if number == 5: raise RecursionError("deep")
     return true(pages, task, number, options)
 tasks.run_task = run_task
-tasks.serve(Connection(int(sys.argv[1])))
+tasks.serve(Connection(int(sys.argv[1])), int(sys.argv[2]))
 """
 
 
@@ -230,6 +231,18 @@ def test_a_page_that_breaks_its_process_costs_only_itself(tmp_path, monkeypatch,
         with pytest.raises(PageError, match=told):
             process.ask({**request, "number": page})
         assert process.ask({**request, "number": 6})["share"] > 0
+
+
+def test_a_process_whose_parent_is_gone_ends_at_once():
+    mine, theirs = socket.socketpair()
+    command = [sys.executable, "-m", "regcomments.ocr.tasks", str(theirs.fileno())]
+    with mine, theirs:
+        orphan = subprocess.Popen(
+            [*command, str(os.getppid())],  # not its parent
+            pass_fds=[theirs.fileno()],
+            env={**os.environ, "PYTHONPATH": str(ROOT / "scripts")},
+        )
+        assert orphan.wait(20) == 0
 
 
 def test_the_process_ends_with_its_parent(tmp_path):

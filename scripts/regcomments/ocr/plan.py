@@ -100,12 +100,21 @@ def plan_ocr(settings: Settings) -> OcrPlan:
         mine = own[0].rows
     most = settings.ocr.get("shard_pages", PAGES_PER_SHARD)
     if engine.name == "tesseract":
-        # It runs on the CPU, one page a core: a small queue must still make work for `-j 8`, but a
-        # job costs as much to start as two pages.
-        slots = min(MOST_SLOTS, int(os.environ.get(SLOTS_VARIABLE, MOST_SLOTS)))
-        most = min(most, max(MIN_JOB_PAGES, sum(len(row.pages) for row in mine) // (2 * slots)))
+        slots = int(os.environ.get(SLOTS_VARIABLE, MOST_SLOTS))
+        most = pages_a_job(sum(len(row.pages) for row in mine), most, slots)
     jobs = shards(mine, most)
     return OcrPlan(queue, tuple(mine), tuple(map(tuple, jobs)), parts, name)
+
+
+def pages_a_job(pages: int, most: int, slots: int) -> int:
+    """Return the pages of a job, `most` at most, of a queue of `pages` read on the CPU.
+
+    One page a core is read: a small queue must still make work for all of `slots`, two jobs each
+    so that they end at about the same time. One slot takes all in one job: starting another
+    costs as much as two pages.
+    """
+    slots = min(MOST_SLOTS, slots)
+    return most if slots < 2 else min(most, max(MIN_JOB_PAGES, pages // (2 * slots)))
 
 
 def write_plan(queue_path: Path, plan: OcrPlan) -> None:

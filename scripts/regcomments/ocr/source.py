@@ -127,7 +127,7 @@ class PageProcess:
             "TMPDIR": str(self._scratch),
         }
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", self._program, str(theirs.fileno())],
+            [sys.executable, "-P", "-m", self._program, str(theirs.fileno()), str(os.getpid())],
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

@@ -47,11 +47,16 @@ def run_task(pages: Pages, task: str, number: int, options: dict[str, Any]) -> d
     raise RasterError(f"no task {task!r}")
 
 
-def serve(conn: Connection) -> None:
-    """Answer requests until the parent closes its end. The first message sets the limits."""
+def serve(conn: Connection, parent: int) -> None:
+    """Answer requests until the parent (its process id) closes its end.
+
+    The first message sets the limits.
+    """
     os.setsid()
     # Without this, a killed parent would leave a process that loops for ever.
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # it died before that could be asked for
+        return
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     setup = json.loads(conn.recv_bytes())
@@ -92,4 +97,4 @@ def _rss_mb() -> int:
 
 
 if __name__ == "__main__":
-    serve(Connection(int(sys.argv[1])))
+    serve(Connection(int(sys.argv[1])), int(sys.argv[2]))
