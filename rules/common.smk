@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(workflow.basedir) / "scripts"))
 
 from regcomments import workflow as run_logic
 from regcomments.errors import UserError
+from regcomments.live import is_terminal
 
 
 def stop(error):
@@ -31,6 +32,11 @@ def slots():
     """Tell how many jobs run at a time."""
     settings = workflow.resource_settings
     return settings.nodes or settings.cores or 1
+
+
+def is_watched():
+    """Tell whether people watch this run on a terminal."""
+    return not (workflow.dryrun or workflow.remote_exec) and is_terminal()
 
 
 def extraction_receipts(wildcards):
@@ -103,6 +109,7 @@ try:
         say=logger.info,
         spawned=workflow.remote_exec,
         slots=slots,
+        live=is_watched,
     )
 except UserError as error:
     stop(error)

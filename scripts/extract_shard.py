@@ -21,7 +21,7 @@ def main(arguments: list[str] | None = None) -> int:
     job = options.parse_args(arguments)
     planned, started = (float(part) for part in job.progress.split(","))
     with told(job.log) as say:
-        progress = Progress("", say, job.receipt, int(planned), started)
+        progress = Progress("", say, job.receipt, int(planned), started, say.note)
         try:
             stretch = stretch_of(job)
             progress.title = stretch.title

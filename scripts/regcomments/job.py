@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TextIO
 
 from regcomments import layout
 from regcomments.config import Settings
 from regcomments.names import BETWEEN, find_name, is_cut
-
-Say = Callable[[str], None]
+from regcomments.progress import LIVE_VARIABLE
 
 
 def parser(description: str | None, *, stretch: bool = False) -> argparse.ArgumentParser:
@@ -69,16 +69,36 @@ def work_folder(receipt: Path) -> Path:
     return receipt.absolute().parents[3]
 
 
+class Teller:
+    """Prints lines to standard error and appends them to a log."""
+
+    def __init__(self, log: TextIO) -> None:
+        self._log = log
+        self._drawn = bool(os.environ.get(LIVE_VARIABLE))
+
+    def __call__(self, line: str) -> None:
+        """Tell `line` both."""
+        try:
+            print(line, file=sys.stderr, flush=True)
+        except OSError:
+            # Whoever listened has been killed. The job goes on, and so that its end does not fail
+            # over what is still to be flushed, into nothing.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        print(line, file=self._log, flush=True)
+
+    def note(self, line: str) -> None:
+        """Tell how far the job is; only the log, when the main process draws that."""
+        if self._drawn:
+            print(line, file=self._log, flush=True)
+        else:
+            self(line)
+
+
 @contextmanager
-def told(log: Path) -> Iterator[Say]:
+def told(log: Path) -> Iterator[Teller]:
     """Give a function that prints a line to standard error and appends it to `log`."""
     with open(log, "a", encoding="utf-8") as handle:
-
-        def say(line: str) -> None:
-            print(line, file=sys.stderr, flush=True)
-            print(line, file=handle, flush=True)
-
-        yield say
+        yield Teller(handle)
 
 
 def _settings(path: str) -> Settings:

@@ -25,6 +25,7 @@ from regcomments.plan import Plan, PlanOptions, make_plan, preview
 from regcomments.redo import parse_redo
 
 if TYPE_CHECKING:
+    from regcomments.live import Live
     from regcomments.tables.run import TableShard
 
 WORK_FOLDER = ".shards"
@@ -45,7 +46,7 @@ class Run:
     Plans are made when a rule asks for its inputs, thus only for targets that need them, once.
     `dryrun` tells whether this run only previews, `say` prints a line for people, `spawned` tells
     that Snakemake was started by another one to do one of its jobs, as on the nodes of a cluster,
-    `slots` how many jobs run at a time.
+    `slots` how many jobs run at a time, `live` that people watch it on a terminal.
     """
 
     config: Mapping[str, Any]
@@ -57,6 +58,7 @@ class Run:
     say: Callable[[str], None]
     spawned: bool = False
     slots: Callable[[], int] = lambda: 1
+    live: Callable[[], bool] = lambda: False
     started: float = field(default_factory=time.time)
 
     @property
@@ -163,10 +165,24 @@ class Run:
             for old in generations(Path(self.work, kind))[:-KEPT_GENERATIONS]:
                 shutil.rmtree(Path(self.work, kind, old), ignore_errors=True)
 
+        plan = self.__dict__.get("plan")
+        if plan is not None and plan.shards and self.live():
+            self.__dict__["_block"] = self._draw_progress(plan)
+
+    def _draw_progress(self, plan: Plan) -> Live:
+        from regcomments.live import Live
+        from regcomments.progress import LIVE_VARIABLE, Receipts, board
+
+        os.environ[LIVE_VARIABLE] = "1"
+        receipts = Receipts(Path(self.work, "extract", self.gen))
+        return Live(lambda: board(receipts, plan.comments, self.started))
+
     def finish(self) -> None:
         """Print the summary of what this run extracted."""
         from regcomments.progress import read_receipts, summary_lines
 
+        if "_block" in self.__dict__:
+            self.__dict__["_block"].stop()
         plan = self.__dict__.get("plan")
         if plan is not None and plan.shards:
             for line in summary_lines(read_receipts(Path(self.work, "extract", self.gen))):
@@ -181,6 +197,7 @@ def prepare(
     say: Callable[[str], None],
     spawned: bool = False,
     slots: Callable[[], int] = lambda: 1,
+    live: Callable[[], bool] = lambda: False,
 ) -> Run:
     """Check `config` and return the run it describes. Raises UserError."""
     check_config(config, basedir / "config" / "config.schema.yaml")
@@ -199,6 +216,7 @@ def prepare(
         say=say,
         spawned=spawned,
         slots=slots,
+        live=live,
     )
 
 
