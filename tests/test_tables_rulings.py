@@ -70,7 +70,7 @@ def test_what_boxes_do_not_tell_is_asked_of_the_paths(tmp_path: Path, code: byte
 
 
 def test_a_page_of_heavy_drawing_has_no_rulings() -> None:
-    line = Vector(Box(0, 0, 100, 1), True, True, 0.0, 1.0)
+    line = Vector(Box(0, 0, 100, 1), True, True, 0.0, 0.0, 1.0)
     assert rulings_of_vectors([line] * (DEFAULT.max_paths + 1)) == []
 
 

@@ -53,6 +53,12 @@ def _hidden(canvas: Canvas) -> None:
     canvas.raw("0 Tr")
 
 
+def _blacked_out(canvas: Canvas) -> None:
+    prose(canvas)
+    canvas.text(72, 300, "The call came from Leopold Fanshawe on Monday.", "helv", 11)
+    canvas.raw("0 g 168 489 94 11 re f")
+
+
 def _off_page(canvas: Canvas) -> None:
     prose(canvas)
     canvas.text(700, 300, "beyond the edge of the paper", "helv", 11)
@@ -240,6 +246,8 @@ CASES = (
     Case("shadow.pdf", lambda: one_page(_shadow), once=("Statement of the Shadow Committee",)),
     Case("hidden.pdf", lambda: one_page(_hidden), must=("Line 6 of the letter",),
          must_not=("invisible keyword stuffing",)),
+    Case("blacked-out.pdf", lambda: one_page(_blacked_out), must=("The call came from",),
+         must_not=("Fanshawe",)),
     Case("off-page.pdf", lambda: one_page(_off_page), must=("Line 1 of the letter",),
          must_not=("beyond the edge of the paper",)),
     Case("cropped.pdf", _cropped, must=("Line 6 of the letter",),

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pymupdf
@@ -14,6 +15,7 @@ from regcomments.grade import judge_document
 from regcomments.read.members import read_parts
 from regcomments.read.options import ReadOptions
 from regcomments.read.pagefacts import PageFacts, measure
+from regcomments.read.pdf_bars import dark_bars, under_bars
 from regcomments.read.pdf_forms import Markup, annotation_kinds, markup_of, place
 from regcomments.read.pdf_layout import page_text
 from regcomments.read.pdf_lines import letters_outside, lines_of, printed_page
@@ -24,6 +26,7 @@ from regcomments.read.pdf_tables import with_tables
 from regcomments.read.pdf_visible import Rect, in_doubt, visible_lines
 from regcomments.records import Document, Member, Page, UnreadableError
 from regcomments.status import Reason, Status
+from regcomments.tables.sources import words_of
 
 # Pixels per point when looking whether text in doubt can be seen.
 _LOOK_SCALE = 1.0
@@ -100,6 +103,9 @@ def _read_page(
         markup = markup_of(page) if kinds else Markup()
         if markup.covers:
             lines = in_doubt(lines, markup.covers)
+        upright = not parts.rotation
+        if upright and parts.may_draw_lines and (bars := dark_bars(printed.vectors)):
+            lines = under_bars(lines, bars, partial(words_of, page, textpage))
         seen = visible_lines(lines, _image_boxes(page), _ink_finder(page))
         repeated += seen.repeated
         lines = place(seen.lines, markup.entries) if markup.entries else seen.lines

@@ -26,18 +26,22 @@ def printed_page(page: pymupdf.Page, parts: PageParts, *, contents_only: bool) -
 
     `contents_only`: see text_page. Raises what MuPDF raises.
     """
-    if contents_only or not parts.draws_little:
-        return PrintedPage(text_page(page, contents_only=contents_only))
-    return PrintedPage(page.get_textpage(flags=TEXT_FLAGS | VECTOR_FLAGS), with_vectors=True)
+    drawn = parts.draws_little
+    textpage = text_page(page, contents_only=contents_only, flags=VECTOR_FLAGS if drawn else 0)
+    return PrintedPage(textpage, with_vectors=drawn, with_annotations=not contents_only)
 
 
-def text_page(page: pymupdf.Page, *, contents_only: bool = False) -> pymupdf.TextPage:
+def text_page(
+    page: pymupdf.Page, *, contents_only: bool = False, flags: int = 0
+) -> pymupdf.TextPage:
     """Return MuPDF's text page of `page`, in unrotated coordinates.
 
-    `contents_only` leaves out annotations and form fields. Raises what MuPDF raises.
+    `contents_only` leaves out annotations and form fields; `flags` are set besides TEXT_FLAGS.
+    Raises what MuPDF raises.
     """
+    flags |= TEXT_FLAGS
     if not contents_only:
-        return page.get_textpage(flags=TEXT_FLAGS)
+        return page.get_textpage(flags=flags)
     rotation = page.rotation
     if rotation:
         page.set_rotation(0)
@@ -46,7 +50,7 @@ def text_page(page: pymupdf.Page, *, contents_only: bool = False) -> pymupdf.Tex
         if isinstance(fz_page, mupdf.PdfPage):
             fz_page = mupdf.FzPage(fz_page)
         found = mupdf.FzStextPage(mupdf.fz_bound_page(fz_page))
-        device = mupdf.fz_new_stext_device(found, mupdf.FzStextOptions(TEXT_FLAGS))
+        device = mupdf.fz_new_stext_device(found, mupdf.FzStextOptions(flags))
         mupdf.fz_run_page_contents(fz_page, device, mupdf.FzMatrix(), mupdf.FzCookie())
         mupdf.fz_close_device(device)
     finally:

@@ -27,12 +27,23 @@ _VECTOR = re.compile(
 
 
 class PrintedPage:
-    """A text page and its XML. `with_vectors`: it was made with VECTOR_FLAGS."""
+    """A text page and its XML.
+
+    `with_vectors`: it was made with VECTOR_FLAGS; `with_annotations`: of the whole page, not of
+    its contents only.
+    """
 
     can_print = _PRINT is not None
 
-    def __init__(self, textpage: pymupdf.TextPage, *, with_vectors: bool = False) -> None:
+    def __init__(
+        self,
+        textpage: pymupdf.TextPage,
+        *,
+        with_vectors: bool = False,
+        with_annotations: bool = True,
+    ) -> None:
         self.textpage = textpage
+        self.with_annotations = with_annotations
         self._with_vectors = with_vectors
 
     @cached_property
@@ -59,10 +70,10 @@ class PrintedPage:
 
 
 @lru_cache(maxsize=1024)
-def _shade(argb: str) -> tuple[float, float]:
-    """Return the darkest channel and the opacity of a colour, each of 1."""
+def _shade(argb: str) -> tuple[float, float, float]:
+    """Return the darkest and the lightest channel and the opacity of a colour, each of 1."""
     alpha, *channels = bytes.fromhex(argb)
-    return min(channels) / 255, alpha / 255
+    return min(channels) / 255, max(channels) / 255, alpha / 255
 
 
 def printed(printer: Callable[..., None], textpage: pymupdf.TextPage, *flags: int) -> bytes:

@@ -43,7 +43,7 @@ def with_tables(
     rotation = page.rotation
     directions = None if rotation else {(line.dx, line.dy) for line in lines}
     rulings = None
-    if drawn and text.vectors is not None:
+    if drawn and text.with_annotations and text.vectors is not None:
         rulings = rulings_of_vectors(text.vectors)
     for table in pipe_tables(
         page,

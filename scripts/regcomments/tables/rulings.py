@@ -22,14 +22,15 @@ _THIN = 2.5
 class Vector(NamedTuple):
     """A piece of drawing on a page: its box in points, half the pen's width around a stroke.
 
-    `upright` tells that it fills its box: a rectangle, or a level or plumb line. `light` is its
-    darkest channel, from 0 (black) to 1 (white); `alpha` its opacity from 0 to 1.
+    `upright` tells that it fills its box: a rectangle, or a level or plumb line. `darkest` and
+    `lightest` are channels of its colour, from 0 (black) to 1; `alpha` is its opacity, 0 to 1.
     """
 
     box: Box
     stroked: bool
     upright: bool
-    light: float
+    darkest: float
+    lightest: float
     alpha: float
 
 
@@ -134,14 +135,14 @@ def rulings_of_vectors(vectors: Sequence[Vector], tol: Tolerances = DEFAULT) -> 
     if len(vectors) > tol.max_paths:
         return []
     thin = False
-    for box, stroked, upright, light, alpha in vectors:
+    for box, stroked, upright, darkest, _, alpha in vectors:
         x0, y0, x1, y1 = box
         thickness = min(x1 - x0, y1 - y0)
         if not stroked:
             if thickness <= tol.rule_thick_pt:
                 # White ones count: they part the cells of tables on coloured ground.
                 out.append(Ruling(x0, y0, x1, y1))
-            elif upright and light < PAPER:
+            elif upright and darkest < PAPER:
                 fills.append((x0, y0, x1, y1))
         elif alpha == 0:
             continue
