@@ -7,6 +7,7 @@ too long is cut and ends in a digest; who gets it looks for the one that it stan
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable
 from urllib.parse import quote, unquote
 
@@ -17,6 +18,15 @@ BETWEEN = ".."  # from this name to that one; quoted names have no dots
 MOST_BYTES = 115
 _MARK = "="  # before the digest; quoting leaves none
 _DIGITS = 24  # 96 bits
+
+
+WORK_FOLDER = ".shards"
+
+
+def work_of_state(state: str | os.PathLike[str]) -> str:
+    """Return the folder for receipts of a state folder, below the one that Snakemake runs in."""
+    key = hashlib.sha256(os.path.abspath(state).encode("utf-8", "surrogateescape")).hexdigest()[:8]
+    return f"{WORK_FOLDER}/{key}"
 
 
 def quote_name(name: str) -> str:

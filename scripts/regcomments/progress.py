@@ -151,6 +151,16 @@ def read_receipts(folder: Path, *, running: bool = False) -> Counts:
     return total
 
 
+def jobs_at_work(work: Path) -> list[Running]:
+    """Return the jobs that extract at this moment, of all runs with the folder `work`."""
+    jobs = [
+        job
+        for generation in sorted(work.glob("extract/*"))
+        for job in Receipts(generation).look()[1]
+    ]
+    return [job for job in jobs if not job.lost]
+
+
 def _files(folder: Path) -> list[str]:
     found = []
     for base, _, names in os.walk(folder):

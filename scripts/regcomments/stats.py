@@ -18,6 +18,8 @@ from regcomments.index import (
 from regcomments.index_pages import PAIR_COLUMNS, RENDITIONS_CSV
 from regcomments.index_sql import connect, csv_source, parquet_source
 from regcomments.index_survey import EXAMPLES, Survey, Tally
+from regcomments.names import work_of_state
+from regcomments.progress import jobs_at_work
 from regcomments.renditions import AGREEMENT
 
 DOCKETS_SHOWN = 15
@@ -66,7 +68,8 @@ class Stats:
     """What `stats` counted; `report` is that of the index rebuilt for it.
 
     `chars` are characters of all texts, `bytes` of the attachments, `members` documents inside
-    attachments, `waiting_files` attachments with pages that wait for OCR.
+    attachments, `waiting_files` attachments with pages that wait for OCR, `at_work` a line for each
+    job that extracts at this moment for a run in this folder.
     """
 
     state: Path
@@ -86,6 +89,7 @@ class Stats:
     dockets: tuple[DocketCount, ...]
     n_dockets: int
     pairs: PairCount
+    at_work: tuple[str, ...] = ()
 
 
 def stats(state: Path) -> Stats:
@@ -94,6 +98,7 @@ def stats(state: Path) -> Stats:
     Comments done and pending are counted on one walk, so that they add up while a run goes on.
     Raises UserError as index.rebuild does.
     """
+    at_work = tuple(job.text() for job in jobs_at_work(Path(work_of_state(state))))
     survey = Survey()
     report = rebuild(state, observer=survey.see)
     state = state.absolute()
@@ -142,6 +147,7 @@ def stats(state: Path) -> Stats:
         dockets=tuple(DocketCount(*row) for row in dockets),
         n_dockets=n_dockets,
         pairs=pairs,
+        at_work=at_work,
     )
 
 
@@ -177,6 +183,9 @@ def render(stats: Stats) -> str:
         "Inline": f"{stats.inline_missing:,} comments without a row in the database",
     }
     lines = [f"{title:<12} {_printable(text)}" for title, text in facts.items()]
+    if stats.at_work:
+        lines.append(f"{'At work':<12} {len(stats.at_work)} jobs, as they last told")
+        lines += [f"  {_printable(job)}" for job in stats.at_work]
     if stats.statuses:
         lines += ["", *_status_table(stats)]
     if stats.dockets:

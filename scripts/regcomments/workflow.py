@@ -20,7 +20,7 @@ from regcomments import layout
 from regcomments.atomic import write_atomic
 from regcomments.config import Settings, check_config, make_settings
 from regcomments.errors import UserError
-from regcomments.names import quote_name, stretch_name
+from regcomments.names import quote_name, stretch_name, work_of_state
 from regcomments.plan import Plan, PlanOptions, make_plan, preview
 from regcomments.redo import parse_redo
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from regcomments.live import Live
     from regcomments.tables.run import TableShard
 
-WORK_FOLDER = ".shards"
 # Old receipts tell what the last runs did; more of them only cost scans.
 KEPT_GENERATIONS = 3
 DEFAULT_BIB = "bib.sqlite"
@@ -205,12 +204,11 @@ def prepare(
         # Nobody named it: the texts of the attachments need not wait for it.
         config["bib"] = "none"
     state = os.path.normpath(config["state"])
-    key = hashlib.sha256(os.path.abspath(state).encode()).hexdigest()[:8]
     return Run(
         config=config,
         config_file=str(basedir / "config" / "config.yaml"),
         state=state,
-        work=f"{WORK_FOLDER}/{key}",
+        work=work_of_state(state),
         settings=make_settings({**config, "state": state}, *host_facts(config, basedir)),
         dryrun=dryrun,
         say=say,

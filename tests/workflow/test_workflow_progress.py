@@ -8,6 +8,8 @@ import pytest
 
 from tests.terminals import run_on_terminal, shown
 
+pytestmark = pytest.mark.slow
+
 SLOW = "\n".join(f"Line {number} of a long letter about the rule." for number in range(400))
 
 
