@@ -5,12 +5,14 @@ import time
 from pathlib import Path
 
 import pytest
-from regcomments.layout import natural_key
+from regcomments.layout import natural_key, natural_sorted
 from regcomments.plan import (
     MIN_SECONDS,
     SHARDS_A_SLOT,
     Item,
+    Plan,
     PlanOptions,
+    Shard,
     cut,
     dockets_between,
     make_plan,
@@ -201,3 +203,77 @@ def test_a_file_added_later_is_stale(tmp_path):
     (folder / "attachment_2.txt").write_text("new")
     assert make_plan(state, PlanOptions(stale=True)).stale == 1
     assert make_plan(state, PlanOptions()).stale is None
+
+
+@pytest.mark.parametrize("count", [128, 700, 5000])
+@pytest.mark.parametrize("stale", [True, False])
+def test_a_large_docket_is_estimated_but_every_pending_comment_is_found(tmp_path, count, stale):
+    """Every third has an attachment of 3,000 bytes; every fifth is done."""
+    expected = []
+    for number in range(1, count + 1):
+        folder = tmp_path / "A-1" / f"A-1-{number:04d}"
+        folder.mkdir(parents=True)
+        if number % 3 == 0:
+            (folder / "attachment_1.txt").write_bytes(b"x" * 3000)
+        if number % 5 == 0:
+            (folder / "combined.md").write_text("---\n---\n")
+        else:
+            expected.append(folder.name)
+    plan = make_plan(tmp_path, PlanOptions(stale=stale))
+    found = [
+        name
+        for shard in plan.shards
+        for name in wanted_comments(tmp_path, "A-1", None, shard.first, shard.last)
+    ]
+    assert found == expected
+    assert plan.comments == plan.dockets["A-1"][0] == len(expected)
+    assert plan.attachments == sum(shard.attachments for shard in plan.shards)
+    assert plan.attachments == pytest.approx(len(expected) / 3, rel=0.35)
+    assert plan.size == pytest.approx(len(expected) * 1000, rel=0.35)
+    about = count > 128  # 103 are pending then
+    assert plan.sampled == ({"A-1"} if about else set())
+    assert ("about" in preview(plan)[-1]) is about
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"limit": 10_000}, {"settle_seconds": 1}, {"shard_bytes": 100}, {"shard_comments": 5}],
+)
+def test_what_needs_every_folder_lists_every_folder(tmp_path, options):
+    state = make_state(tmp_path, {"A-1": 200}, size=20)
+    for path in state.glob("A-1/*/attachment_1.txt"):
+        os.utime(path, (1_700_000_000, 1_700_000_000))
+    (state / "A-1" / "A-1-0002" / "attachment_2.txt").write_bytes(b"y" * 7)
+    os.utime(state / "A-1" / "A-1-0002" / "attachment_2.txt", (1_700_000_000, 1_700_000_000))
+    plan = make_plan(state, PlanOptions(**options))
+    assert (plan.comments, plan.attachments, plan.size) == (200, 201, 4007)
+    assert not plan.sampled
+    assert all(shard.size <= options.get("shard_bytes", 1 << 30) for shard in plan.shards)
+    assert all(shard.comments <= options.get("shard_comments", 4000) for shard in plan.shards)
+
+
+def test_an_estimate_is_told_in_few_figures():
+    shard = Shard("A-1", "1", "A-1", "9", 4321, 987, 123_456_789)
+    exact = Shard("B-1", "1", "B-1", "2", 2, 3, 4_000_000)
+    dockets = {"A-1": (4321, 987, 123_456_789), "B-1": (2, 3, 4_000_000)}
+    lines = preview(Plan((shard, exact), dockets=dockets, sampled=frozenset({"A-1"})))
+    assert lines == [
+        "  A-1: 4321 comments, about 1000 attachments, about 100 MB",
+        "  B-1: 2 comments, 3 attachments, 4.0 MB",
+        "pending in 2 dockets: 4323 comments, about 990 attachments, about 130 MB, 2 shards",
+    ]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["A-9", "A-10", "A-0100", "A-100", "A-099"],
+        ["A-1", "A-2", "A-"],
+        ["A-1", "A-1-1", "A-12"],
+        ["A-10", "A-9", "A-100"],
+        ["B-\u0663", "B-2", "B-10"],
+        ["12", "9", "100"],
+    ],
+)
+def test_numbered_names_are_in_natural_order_by_the_short_way_too(names):
+    assert natural_sorted(names) == sorted(names, key=natural_key)

@@ -1,26 +1,38 @@
 """What is to be done: pending comment folders, cut into shards of bounded cost.
 
-A comment is pending while it has no combined.md. The plan looks once at every comment folder, in
-the main process only, and only when a target asks for extraction. A shard is a stretch of the
-state folder in the order of dockets and comments: it may begin in one docket and end in another,
-since most dockets are far smaller than what is worth starting a process for.
+A comment is pending while it has no combined.md. The plan looks once at every comment folder
+(plan_scan.py), in the main process only, and only when a target asks for extraction. A shard is a
+stretch of the state folder in the order of dockets and comments: it may begin in one docket and
+end in another, since most dockets are far smaller than what is worth starting a process for.
 """
 
 from __future__ import annotations
 
 import os
-import time
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import NamedTuple
 
 from regcomments import layout
 from regcomments.layout import natural_key
-from regcomments.redo import Redo, is_stale
+from regcomments.plan_scan import Item, PlanOptions, Scan, is_settling
+from regcomments.redo import Redo
+
+__all__ = [
+    "Item",
+    "Plan",
+    "PlanOptions",
+    "Shard",
+    "cut",
+    "dockets_between",
+    "is_settling",
+    "make_plan",
+    "preview",
+    "wanted_comments",
+]
 
 # Expected seconds of one core: a mean letter of 2.7 pages at 10 ms; a comment's listing, database
 # row and combined.md. Only their proportion to each other and to a start matters.
@@ -36,34 +48,6 @@ SHARDS_A_SLOT = 3
 MAX_SECONDS = 600.0
 # What is never divided, so that the plan of millions needs no list of them: half a second of work.
 _PIECE_COMMENTS, _PIECE_FILES = 100, 15
-_MAY_BE_STALE_NS = 1_000_000_000  # a folder's time is set by the rename, just after the file's
-
-
-@dataclass(frozen=True)
-class PlanOptions:
-    """What to plan.
-
-    `limit` bounds the comments in all; `settle_seconds` leaves young folders; `slots` is how many
-    jobs run at a time; `stale` asks for a count of finished comments with newer files.
-    """
-
-    docket: str | None = None
-    limit: int | None = None
-    redo: Redo | None = None
-    shard_comments: int = 4000
-    shard_bytes: int = 512 << 20
-    settle_seconds: int = 0
-    slots: int = 1
-    stale: bool = False
-
-
-class Item(NamedTuple):
-    """One comment to be done, with its attachments and their bytes in all."""
-
-    docket: str
-    comment: str
-    attachments: int
-    size: int
 
 
 @dataclass(frozen=True)
@@ -92,13 +76,15 @@ class Plan:
     """The shards, counts per docket, and what is left for later.
 
     `dockets` maps names to comments, attachments and bytes. `settling` folders are too young,
-    `stale` finished comments have newer files (None: not looked for).
+    `stale` finished comments have newer files (None: not looked for). Attachments and bytes are
+    estimates in the dockets `sampled`.
     """
 
     shards: tuple[Shard, ...]
     settling: int = 0
     stale: int | None = None
     dockets: dict[str, tuple[int, int, int]] = field(default_factory=dict)
+    sampled: frozenset[str] = frozenset()
 
     @property
     def comments(self) -> int:
@@ -118,9 +104,10 @@ class Plan:
 
 def make_plan(state: Path, options: PlanOptions) -> Plan:
     """Return the shards of `state` under `options`; an absent state folder has none."""
-    scan = _Scan(state, options)
+    scan = Scan(state, options)
     shards, dockets = cut(scan.items(), options)
-    return Plan(shards, scan.settling, scan.stale if options.stale else None, dockets)
+    stale = scan.stale if options.stale else None
+    return Plan(shards, scan.settling, stale, dockets, frozenset(scan.sampled))
 
 
 def cut(
@@ -172,99 +159,6 @@ def dockets_between(state: Path, docket: str, through: str) -> list[str]:
     return [docket, *between, through] if through != docket else [docket]
 
 
-def is_settling(state: Path, docket: str, comment: str, settle: int) -> bool:
-    """True when the folder holds a file younger than `settle` seconds."""
-    if not settle:
-        return False
-    try:
-        content = layout.scan_folder(f"{state}/{docket}/{comment}")
-    except OSError:
-        return False  # the job will say what is wrong with it
-    return _is_young((item.mtime_ns for item in content.attachments), settle)
-
-
-class _Scan:
-    """One pass over the state folder: `items` yields, the counts are complete afterwards."""
-
-    def __init__(self, state: Path, options: PlanOptions) -> None:
-        self._state = state
-        self._options = options
-        self.settling = self.stale = 0
-
-    def items(self) -> Iterator[Item]:
-        options = self._options
-        left = options.limit
-        for docket in [options.docket] if options.docket else layout.dockets(self._state):
-            try:
-                names = layout.comments(self._state, docket)
-                folder = os.open(self._state / docket, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-            except OSError:
-                yield Item(docket, "", 0, 0)
-                continue
-            try:
-                for item in self._docket(docket, names, folder):
-                    if left is not None:
-                        if left <= 0:
-                            return
-                        left -= 1
-                    yield item
-            finally:
-                os.close(folder)
-
-    def _docket(self, docket: str, names: list[str], dir_fd: int) -> Iterator[Item]:
-        redo, settle = self._options.redo, self._options.settle_seconds
-        base = f"{self._state}/{docket}"
-        pending = True  # was the last one? Neighbours are alike, and a right guess saves a look
-        for comment in names:
-            folder = f"{base}/{comment}"
-            inside = None
-            if pending:
-                inside = _names(folder)
-                done = layout.COMBINED in inside and self._is_done(folder, comment, dir_fd)
-            else:
-                done = self._is_done(folder, comment, dir_fd)
-            pending = not done
-            if done if redo is None else not (done and redo.picks(Path(folder))):
-                continue
-            if inside is None:
-                inside = _names(folder)
-            found = layout.attachment_stats(folder, inside) if inside else ()
-            if settle and _is_young((stat.st_mtime_ns for stat in found), settle):
-                self.settling += 1
-                continue
-            yield Item(docket, comment, len(found), sum(stat.st_size for stat in found))
-
-    def _is_done(self, folder: str, comment: str, dir_fd: int) -> bool:
-        """True when there is a combined.md; counts the comment as stale when its files are newer.
-
-        A folder is looked into only when it changed after its combined.md was put there. A file
-        overwritten in place is left to `stats`.
-        """
-        path = f"{comment}/{layout.COMBINED}"
-        if not self._options.stale:
-            return os.access(path, os.F_OK, dir_fd=dir_fd)
-        try:
-            written = os.stat(path, dir_fd=dir_fd).st_mtime_ns
-            changed = os.stat(comment, dir_fd=dir_fd).st_mtime_ns
-        except OSError:
-            return os.access(path, os.F_OK, dir_fd=dir_fd)
-        if changed > written + _MAY_BE_STALE_NS:
-            self.stale += is_stale(Path(folder))
-        return True
-
-
-def _names(folder: str) -> list[str]:
-    try:
-        return os.listdir(folder)
-    except OSError:
-        return []  # the shard will say what is wrong with it
-
-
-def _is_young(times_ns: Iterable[int], settle: int) -> bool:
-    edge = time.time_ns() - settle * 1_000_000_000
-    return any(stamp > edge for stamp in times_ns)
-
-
 def _pieces(
     docket: str, items: Iterable[Item], options: PlanOptions, sums: list[int]
 ) -> Iterator[Shard]:
@@ -272,21 +166,23 @@ def _pieces(
     most, most_bytes = min(options.shard_comments, _PIECE_COMMENTS), options.shard_bytes
     first = last = ""
     comments = attachments = size = 0
-    for _, comment, own, own_size in items:
+    for _, comment, own, own_size, run, end in items:
         if comments and (
-            comments >= most or attachments + own > _PIECE_FILES or size + own_size > most_bytes
+            comments + run > most
+            or attachments + own > _PIECE_FILES
+            or size + own_size > most_bytes
         ):
             yield Shard(docket, first, docket, last, comments, attachments, size)
             comments = attachments = size = 0
         if not comments:
             first = comment
-        last = comment
-        comments += 1
+        last = end or comment
+        comments += run
         attachments += own
         size += own_size
         sums[1] += own
         sums[2] += own_size
-        sums[0] += 1
+        sums[0] += run
     if not last:  # the docket can't be read
         comments = sums[0] = 0
     yield Shard(docket, first, docket, last, comments, attachments, size)
@@ -324,10 +220,13 @@ def _joined(pieces: Iterable[Shard], options: PlanOptions, most_seconds: float) 
 def preview(plan: Plan, most_dockets: int = 40) -> list[str]:
     """Return lines that tell what the plan holds, per docket and in all."""
     ranked = sorted(plan.dockets.items(), key=lambda item: -item[1][0])
-    lines = [f"  {docket}: {_amounts(*counts)}" for docket, counts in ranked[:most_dockets]]
+    lines = [
+        f"  {docket}: {_amounts(*counts, about=int(docket in plan.sampled))}"
+        for docket, counts in ranked[:most_dockets]
+    ]
     if len(ranked) > most_dockets:
         lines.append(f"  and {len(ranked) - most_dockets} more dockets")
-    total = _amounts(plan.comments, plan.attachments, plan.size)
+    total = _amounts(plan.comments, plan.attachments, plan.size, about=2 * bool(plan.sampled))
     lines.append(f"pending in {len(ranked)} dockets: {total}, {len(plan.shards)} shards")
     if plan.settling:
         lines.append(f"left for later, files still arriving: {plan.settling} comments")
@@ -338,5 +237,14 @@ def preview(plan: Plan, most_dockets: int = 40) -> list[str]:
     return lines
 
 
-def _amounts(comments: int, attachments: int, size: int) -> str:
+def _amounts(comments: int, attachments: int, size: int, *, about: int) -> str:
+    """`about` is how many figures are known, 0: all."""
+    if about:
+        files, megabytes = _rounded(attachments, about), _rounded(size / 1e6, about)
+        return f"{comments} comments, about {files} attachments, about {megabytes} MB"
     return f"{comments} comments, {attachments} attachments, {size / 1e6:.1f} MB"
+
+
+def _rounded(amount: float, figures: int) -> str:
+    text = f"{amount:.{figures}g}"  # `3e+03`
+    return f"{float(text):.0f}" if amount >= 10 else f"{float(text):g}"
