@@ -34,6 +34,12 @@ def _read(tmp_path, data, name="attachment_1.xml"):
         ("<!DOCTYPE rule SYSTEM 'x'><rule><title>T<para>a &lt; b<para>c", "T\n\na < b\n\nc"),
         (f"{_XML}<a><![CDATA[literal <b>]]></a>", "literal <b>"),
         (f"{_XML}<a><lists><item>x</item></lists><fonts>y</fonts></a>", "x\n\ny"),
+        (f"{_XML}<x><r><a>Ada</a><e>Lovell</e></r><r><t>Kew</t></r></x>", "Ada\n\nLovell\n\nKew"),
+        (f"{_XML}<x><p>So <a>it</a> is</p></x>", "So it is"),
+        (
+            f"{_XML}<w:x xmlns:w='urn:w'><w:t>hos</w:t><w:t>pital</w:t></w:x>",
+            "hospital",
+        ),
         (f"{_XML}<w:a xmlns:w='urn:w'><w:lists>no</w:lists><w:p>x</w:p></w:a>", "x"),
     ],
 )

@@ -35,10 +35,10 @@ _SKIPPED = frozenset(
     }
 )
 _SKIPPED_ANYWHERE = frozenset({"script", "style", "bindata", "binarydata"})
-# Parts of words in Word's own XML: their ends break nothing.
-_INLINE = frozenset(
-    {"r", "t", "rpr", "b", "i", "u", "em", "strong", "sup", "sub", "a", "e", "font"}
-)
+# Parts of words: their ends break nothing. The second kind are Word's own; without a namespace
+# they are records of data (`<r><a>1</a><e>2</e></r>`), unless they stand amid running text.
+_INLINE = frozenset({"b", "i", "u", "em", "strong", "sup", "sub", "font"})
+_INLINE_OF_WORD = frozenset({"r", "t", "rpr", "a", "e"})
 
 
 def read_markup(path: Path, options: ReadOptions) -> Document:
@@ -62,7 +62,7 @@ def _without_tags(source: str) -> str:
     for tag, text in _TOKEN.findall(source):
         if tag:
             name = _NAME.match(tag)
-            if name and name[1].lower() not in _INLINE:
+            if name and name[1].lower() not in _INLINE | {"a"}:
                 flow.end_block()
         else:
             flow.text(html.unescape(text))
@@ -107,7 +107,7 @@ def _text(root: etree._Element) -> str:
             elif name in _CELLS and rows and not cells:
                 flow.begin_cell()
                 cells = 1
-            elif name not in _INLINE and not _mixed(node):
+            elif not _is_inline(node, name):
                 flow.end_block()
             if node.text:
                 flow.text(node.text)
@@ -122,11 +122,18 @@ def _text(root: etree._Element) -> str:
         elif name in _TABLES and tables and not cells:
             flow.end_table()
             tables = rows = 0
-        elif name not in _INLINE and not _mixed(node):
+        elif not _is_inline(node, name):
             flow.end_block()
         if node is not root and node.tail:
             flow.text(node.tail)
     return flow.markdown()
+
+
+def _is_inline(node: etree._Element, name: str) -> bool:
+    """Tell whether the ends of an element called `name` break no line."""
+    if name in _INLINE or (name in _INLINE_OF_WORD and node.tag.startswith("{")):
+        return True
+    return _mixed(node)
 
 
 def _mixed(node: etree._Element) -> bool:
