@@ -240,6 +240,17 @@ def parts_of(grey: Grey, covered: Mask | None = None) -> Callable[[float, float]
     return part
 
 
+def parts_of_image(grey: Image.Image, size: tuple[int, int]) -> Callable[[float, float], Viewed]:
+    """Return the parts of a grey picture scaled to `size`; what is not asked for isn't scaled."""
+
+    def part(top: float, bottom: float) -> Viewed:
+        box = (0, top * grey.height, grey.width, bottom * grey.height)
+        rows = max(1, round(size[1] * (bottom - top)))
+        return np.asarray(grey.resize((size[0], rows), Image.Resampling.BILINEAR, box)), None
+
+    return part
+
+
 def look(grey: Grey, covered: Mask | None = None, *, faint: bool = True) -> TextLook:
     """Return how much of `grey` (8-bit, 2-D) looks like writing, outside `covered` if given.
 

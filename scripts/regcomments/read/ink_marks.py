@@ -48,35 +48,59 @@ def _runs(mask: Mask) -> tuple[Ints, Ints, int]:
     return edges[::2].copy(), edges[1::2].copy(), span
 
 
-def _in_runs(mask: Mask, length: int) -> Mask:
+def _runs_down(mask: Mask, length: int) -> Mask:
     """Return the pixels of `mask` that stand in runs of `length` and more down the picture."""
-    # Where the next 1, 2, 4, ... pixels are set, put together until it is the next `length`.
-    starts, reach = mask, 1
-    inside = np.zeros_like(mask)
-    while reach < length and len(starts):
+    # Eight columns a byte. Where the next 1, 2, 4, ... pixels are set, until it is `length`.
+    starts, reach = np.packbits(mask, axis=1), 1
+    inside = np.zeros_like(starts)
+    while reach < length:
         step = min(reach, length - reach)
         starts = starts[:-step] & starts[step:]
         reach += step
         if not starts.any():
-            return inside
+            return np.zeros_like(mask)
     inside[: len(starts)] = starts
     reach = 1
     while reach < length:
         step = min(reach, length - reach)
         inside[step:] |= inside[:-step]
         reach += step
-    return inside
+    return np.unpackbits(inside, axis=1, count=mask.shape[1]).view(bool)
 
 
-def _thin_lines(mask: Mask) -> Mask:
-    """Return the pixels of `mask` in long thin lines down the picture."""
-    long = _in_runs(mask, _RULE_LENGTH)
-    return long & ~_in_runs(long.T, _RULE_THICKNESS + 1).T if long.any() else long
+def _runs_across(mask: Mask, length: int) -> Mask:
+    """Return the pixels of `mask` that stand in runs of `length` and more across the picture."""
+    inside = np.zeros((mask.shape[0], mask.shape[1] + 2), bool)
+    if _may_run_across(mask, length):
+        begin, end, _ = _runs(mask)
+        chosen = np.flatnonzero(end - begin >= length)
+        flat = inside.ravel()
+        for a, b in zip(begin[chosen].tolist(), end[chosen].tolist(), strict=True):
+            flat[a:b] = True
+    return inside[:, 1:-1]
+
+
+def _may_run_across(mask: Mask, length: int) -> bool:
+    """Return whether `mask` may have a run of `length` across; False is certain."""
+    whole = (length - 7) // 8  # bytes of eight pixels that lie in a run, wherever it begins
+    if whole < 1:
+        return True
+    full, reach = np.packbits(mask, axis=1) == 255, 1
+    while 2 * reach <= whole:
+        full = full[:, :-reach] & full[:, reach:]
+        reach *= 2
+    return bool(full.any())
 
 
 def without_rules(mask: Mask) -> Mask:
     """Return `mask` without straight thin lines across or down: table rules, grids, underlines."""
-    return mask & ~_thin_lines(mask) & ~_thin_lines(mask.T).T
+    across = _runs_across(mask, _RULE_LENGTH)
+    if across.any():
+        across &= ~_runs_down(across, _RULE_THICKNESS + 1)
+    down = _runs_down(mask, _RULE_LENGTH)
+    if down.any():
+        down &= ~_runs_across(down, _RULE_THICKNESS + 1)
+    return mask & ~(across | down)
 
 
 def components(mask: Mask) -> tuple[Boxes, Ints, tuple[Ints, Ints, Ints]]:

@@ -19,7 +19,7 @@ import numpy.typing as npt
 import pymupdf
 from PIL import Image, ImageDraw
 
-from regcomments.read.ink import Viewed, parts_of
+from regcomments.read.ink import Viewed, parts_of, parts_of_image
 from regcomments.read.pdf_parts import PageParts
 
 # A picture of the page from `top` to `bottom` (parts of the height), and what text covers there.
@@ -124,13 +124,7 @@ def _jpeg(page: pymupdf.Page, parts: PageParts) -> View | None:
         image.load()
     except (*_DAMAGE, Image.DecompressionBombError):
         return None  # MuPDF draws what can be made out
-
-    def part(top: float, bottom: float) -> Viewed:
-        box = (0, top * image.height, image.width, bottom * image.height)
-        rows = max(1, round(size[1] * (bottom - top)))
-        return np.asarray(image.resize((size[0], rows), Image.Resampling.BOX, box)), None
-
-    return part
+    return parts_of_image(image, size)
 
 
 def _spans(page: pymupdf.Page, textpage: pymupdf.TextPage | None) -> list[dict[str, Any]]:
