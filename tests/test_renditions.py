@@ -2,7 +2,7 @@
 
 import pytest
 from regcomments.records import Extraction
-from regcomments.renditions import compare, find_pairs
+from regcomments.renditions import compare, find_pairs, words
 from regcomments.status import Reason, Status
 
 LETTER = (
@@ -28,7 +28,7 @@ def result(text, kind="pdf", sha="0", status=Status.OK, size=10):
     ],
 )
 def test_compare_counts_words_found(poorer, richer, agreement):
-    assert compare(poorer, richer)[0] == agreement
+    assert compare(words(poorer), words(richer))[0] == agreement
 
 
 @pytest.mark.parametrize(

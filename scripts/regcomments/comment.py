@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 from regcomments import __version__, layout
@@ -160,7 +160,7 @@ def assemble(
 
 def utc_now() -> str:
     """Return the time as it stands in front matter, to the second."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
 def keep_good(results: Mapping[str, Extraction], old: Combined | None) -> dict[str, Extraction]:

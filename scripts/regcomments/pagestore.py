@@ -106,7 +106,7 @@ def _plain(row: Mapping[str, object]) -> dict[str, object]:
     for key, value in row.items():
         if isinstance(value, float) and not math.isfinite(value):
             value = None
-        elif isinstance(value, str):
+        elif isinstance(value, str) and not value.isascii():
             value = str(value).encode("utf-8", "replace").decode("utf-8")
         out[key] = value
     return out

@@ -37,16 +37,15 @@ def words(text: str) -> list[str]:
     return _WORD.findall(re.sub(r"[-\u00ad]\s*\n\s*", "", text).casefold())
 
 
-def compare(poorer: str, richer: str) -> tuple[float, int]:
-    """Return how much of `poorer` is in `richer`.
+def compare(poorer: Sequence[str], richer: Sequence[str]) -> tuple[float, int]:
+    """Return how much of the words `poorer` is among the words `richer`.
 
     First the share of its words found there (each as often as it stands there), 0 to 1; then the
     longest run of its consecutive words of which none is found.
     """
-    left = Counter(words(richer))
-    found = total = run = longest = 0
-    for word in words(poorer):
-        total += 1
+    left = Counter(richer)
+    found = run = longest = 0
+    for word in poorer:
         if left[word] > 0:
             left[word] -= 1
             found += 1
@@ -54,7 +53,7 @@ def compare(poorer: str, richer: str) -> tuple[float, int]:
         else:
             run += 1
             longest = max(longest, run)
-    return (found / total if total else 0.0), longest
+    return (found / len(poorer) if poorer else 0.0), longest
 
 
 def find_pairs(results: Mapping[str, Extraction]) -> list[Pair]:
@@ -63,6 +62,8 @@ def find_pairs(results: Mapping[str, Extraction]) -> list[Pair]:
     Byte-identical files pair with the first of their kind (agreement 1). Files of the same number
     are compared when both hold text. A file is the poorer one of at most one pair.
     """
+    if len(results) < 2:
+        return []
     pairs: list[Pair] = []
     first_by_sha: dict[str, str] = {}
     for name, result in results.items():
@@ -81,10 +82,12 @@ def find_pairs(results: Mapping[str, Extraction]) -> list[Pair]:
         with_text = [name for name in names if results[name].text]
         if len(with_text) < 2:
             continue
-        ranked = sorted(with_text, key=lambda name: _rank(name, results[name], with_text, results))
+        said = {name: words(results[name].text) for name in with_text}
+        distinct = {name: set(own) for name, own in said.items()}
+        ranked = sorted(with_text, key=lambda name: _rank(name, results[name], distinct))
         richest = ranked[0]
         for name in ranked[1:]:
-            agreement, run = compare(results[name].text, results[richest].text)
+            agreement, run = compare(said[name], said[richest])
             same = agreement >= AGREEMENT and run < LONGEST_RUN
             # A page that still wants OCR may hold what the other file lacks.
             same = same and results[richest].status == Status.OK and not results[name].members
@@ -92,13 +95,9 @@ def find_pairs(results: Mapping[str, Extraction]) -> list[Pair]:
     return pairs
 
 
-def _rank(
-    name: str, result: Extraction, names: Sequence[str], results: Mapping[str, Extraction]
-) -> tuple:
+def _rank(name: str, result: Extraction, distinct: Mapping[str, set[str]]) -> tuple:
     """Order files of one number, richest first: read whole, most distinct words, DOCX first."""
-    distinct = set(words(result.text))
-    lacking = sum(
-        len(set(words(results[other].text)) - distinct) for other in names if other != name
-    )
-    own = sum(len(distinct - set(words(results[other].text))) for other in names if other != name)
-    return (result.status != Status.OK, lacking - own, result.kind != "docx", name)
+    own = distinct[name]
+    others = [words_there for other, words_there in distinct.items() if other != name]
+    surplus = sum(len(own - other) - len(other - own) for other in others)
+    return (result.status != Status.OK, -surplus, result.kind != "docx", name)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import os
 import resource
 import shutil
@@ -165,6 +166,7 @@ class Worker:
         setup = (self._limits, options, self._ocr, self._task)
         if self._fork:
             preload()
+            gc.freeze()  # what is loaded stays: collections need not walk it, nor copy its pages
             process = get_context("fork").Process(
                 target=_serve, args=(theirs, os.getpid(), mine, setup), daemon=True
             )
