@@ -228,3 +228,33 @@ def test_comments_and_text_boxes(tmp_path):
         },
     )
     assert _read(tmp_path, data).text.endswith("Comment (B2): why?\n\nbox")
+
+
+@pytest.mark.parametrize(
+    ("printed", "text"),
+    [
+        ("<oddHeader>&amp;CComments of the Guild</oddHeader>", "Comments of the Guild\n\n|"),
+        (
+            '<oddHeader>&amp;L&amp;"A,B"&amp;12Left part&amp;RRight &amp;K00F0F0part</oddHeader>',
+            "Left part\n\nRight part\n\n|",
+        ),
+        (
+            "<oddFooter>Fish &amp;&amp; Chips of Kew, page &amp;P</oddFooter>",
+            "Fish & Chips of Kew, page",
+        ),
+        ("<oddFooter>&amp;CPage &amp;P of &amp;N</oddFooter>", "| --- |"),
+        ("<oddFooter>&amp;R&amp;P/&amp;N &amp;D</oddFooter>", "| --- |"),
+        ("<oddHeader>Same</oddHeader><evenHeader>Same</evenHeader>", "### Costs\n\nSame\n\n| x"),
+    ],
+)
+def test_headers_and_footers_of_a_sheet_are_text(tmp_path, printed, text):
+    data = workbook([["x"]])
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        name = next(n for n in archive.namelist() if n.startswith("xl/worksheets/sheet"))
+        sheet = archive.read(name).decode()
+    end = f"<headerFooter>{printed}</headerFooter></worksheet>"
+    changed = _with(data, **{name: sheet.replace("</worksheet>", end)})
+    read = _read(tmp_path, changed).text
+    assert text in read
+    if text == "| --- |":
+        assert read.endswith(text)

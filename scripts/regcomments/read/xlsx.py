@@ -25,6 +25,15 @@ MAX_PART = 200_000_000  # bytes of one sheet's XML
 _R_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _STRICT_ID = "{http://purl.oclc.org/ooxml/officeDocument/relationships}id"
 _R_EMBED = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}embed"
+# Headers and footers: what is printed on odd, even and first pages, and whether above the cells.
+_PRINTED = {
+    f"{pages}{place}": place == "Header"
+    for place in ("Header", "Footer")
+    for pages in ("first", "odd", "even")
+}
+_FILLED_IN = re.compile(r'&(?:"[^"]*"|K[0-9A-Fa-f]{6}|K\d\d[+-]\d{3}|\d{1,3}|[A-Za-z+-])')
+_PAGE_NUMBER = re.compile(r"&[PN]")
+_FEW_WORDS = 3  # "page … of …", and its like in other languages
 _REFERENCE = re.compile(r"([A-Z]{1,3})(\d{1,7})")
 
 
@@ -46,8 +55,8 @@ def read_xlsx(path: Path, options: ReadOptions) -> Document:
     """Return the sheets of the workbook at `path` as pipe tables, each headed by its name.
 
     Numbers are shown in their format, dates in ISO form. Hidden sheets are read and named as
-    such; comments and text boxes stand below their sheet. Raises UnreadableError: no_reader for
-    the binary form (xlsb), encrypted, corrupt, too_large.
+    such; headers and footers stand around their sheet, comments and text boxes below it. Raises
+    UnreadableError: no_reader for the binary form (xlsb), encrypted, corrupt, too_large.
     """
     package = open_package(path)
     if package.has("xl/workbook.bin"):
@@ -60,14 +69,14 @@ def read_xlsx(path: Path, options: ReadOptions) -> Document:
     budget, blocks, warnings = _Budget(), [], []
     for name, part, hidden in _sheets(package, main, root):
         try:
-            table = _table(package.read(part, MAX_PART), book, budget)
+            table, above, after = _table(package.read(part, MAX_PART), book, budget)
         except etree.XMLSyntaxError as error:
             warnings.append(f"sheet {name!r} is damaged: {error}")
             continue
-        below = [*_comments(package, part), *_boxes(package, part)]
-        if table or below:
+        below = [*after, *_comments(package, part), *_boxes(package, part)]
+        if table or above or below:
             title = f"### {name}" + (" (hidden sheet)" if hidden else "")
-            blocks += [title, *filter(None, [table]), *below]
+            blocks += [title, *above, *filter(None, [table]), *below]
         if budget.left <= 0:
             warnings.append(f"cut after {MAX_CELLS} cells")
             break
@@ -150,15 +159,27 @@ def _since_1904(root: etree._Element) -> bool:
     return any(node.get("date1904") in ("1", "true") for node in root.iter("{*}workbookPr"))
 
 
-def _table(data: bytes, book: _Book, budget: _Budget) -> str:
-    """The filled cells of a sheet as a pipe table; empty rows and columns are left out."""
+def _table(data: bytes, book: _Book, budget: _Budget) -> tuple[str, list[str], list[str]]:
+    """The filled cells of a sheet as a pipe table, and what is printed above and below it.
+
+    Empty rows and columns are left out.
+    """
     if b"<!DOCTYPE" in data[:4096]:
         raise UnreadableError(Status.FAILED, Reason.CORRUPT, "an XML part declares a DTD")
     rows: list[dict[int, str]] = []
+    printed: dict[bool, list[str]] = {True: [], False: []}  # above, below
     parser = etree.iterparse(
-        io.BytesIO(data), tag="{*}row", resolve_entities=False, no_network=True, huge_tree=True
+        io.BytesIO(data),
+        tag=("{*}row", *("{*}" + name for name in _PRINTED)),
+        resolve_entities=False,
+        no_network=True,
+        huge_tree=True,
     )
     for _, row in parser:
+        name = etree.QName(row).localname
+        if name != "row":
+            printed[_PRINTED[name]] += _printed(row.text or "")
+            continue
         cells = dict(_cells(row, book))
         budget.left -= len(cells)
         row.clear()
@@ -168,7 +189,20 @@ def _table(data: bytes, book: _Book, budget: _Budget) -> str:
             rows.append(cells)
         if budget.left <= 0:
             break
-    return pipe_grid(rows)
+    return pipe_grid(rows), *(list(dict.fromkeys(printed[above])) for above in (True, False))
+
+
+def _printed(code: str) -> Iterator[str]:
+    """The words of a header or footer, a line for each of its sections (left, centre, right).
+
+    Fonts, sizes, colours, and what Excel fills in by itself (page, date, file) are left out, and
+    so are the few words around a page number.
+    """
+    for section in re.split(r"&[LCR]", code.replace("&&", "\0")):
+        text = " ".join(_FILLED_IN.sub("", section).replace("\0", "&").split())
+        counted = _PAGE_NUMBER.search(section) is not None
+        if any(map(str.isalpha, text)) and not (counted and text.count(" ") < _FEW_WORDS):
+            yield text
 
 
 def _cells(row: etree._Element, book: _Book) -> Iterator[tuple[int, str]]:
