@@ -8,11 +8,10 @@ of the index's time.
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from datetime import datetime
-
-import yaml
 
 # Words that YAML 1.1 reads as something other than a string.
 _RESERVED = frozenset(["y", "n", "yes", "no", "on", "off", "true", "false", "null", "none"])
@@ -36,14 +35,19 @@ class FrontMatterError(ValueError):
     """Front matter that is not a YAML mapping."""
 
 
-class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-    """Safe loader that leaves dates as the strings they are."""
+@functools.cache
+def loader() -> type:
+    """Return a safe loader of PyYAML that leaves dates as the strings they are."""
+    import yaml  # late: our own layout does without, and its import is a quarter of a job's
 
+    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+        """Safe, without timestamps."""
 
-_Loader.yaml_implicit_resolvers = {
-    first: [(tag, rule) for tag, rule in rules if tag != "tag:yaml.org,2002:timestamp"]
-    for first, rules in _Loader.yaml_implicit_resolvers.items()
-}
+    Loader.yaml_implicit_resolvers = {
+        first: [(tag, rule) for tag, rule in rules if tag != "tag:yaml.org,2002:timestamp"]
+        for first, rules in Loader.yaml_implicit_resolvers.items()
+    }
+    return Loader
 
 
 def dump_front_matter(mapping: dict[str, object]) -> str:
@@ -73,8 +77,10 @@ def load_front_matter(text: str) -> dict:
     fast = _load_fast(text)
     if fast is not None:
         return fast
+    import yaml
+
     try:
-        value = yaml.load(text, Loader=_Loader)
+        value = yaml.load(text, Loader=loader())
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise FrontMatterError(" ".join(str(error).split())) from error
     if not isinstance(value, dict):
