@@ -28,8 +28,10 @@ while True:
     if word == "eat":
         hoard = bytearray(300 << 20); time.sleep(600)
     if word == "late": time.sleep(0.5)
+    if word == "lame": time.sleep(0.8)
     text = "" if word == "empty" else f"TEXT {number}"
-    answer = {"kind": "high_accuracy_bbox", "error": word == "failed", "tokens": 5, "limit": 100,
+    bad = word in ("failed", "lame")
+    answer = {"kind": "high_accuracy_bbox", "error": bad, "tokens": 5, "limit": 100,
               "raw": raw % text if text else "", "probability": 0.9}
     send({"markdown": text, "answers": [answer], "warnings": [], "pid": os.getpid(),
           "environment": sorted(os.environ)})

@@ -1,8 +1,11 @@
 """The marker engine over fake processes: order, faults of single pages, a server that goes away."""
 
+import contextlib
 import os
+import signal
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import pytest
@@ -11,12 +14,29 @@ from regcomments.ocr.engines import EngineUnavailableError, Outcome, PageInk, Pa
 from regcomments.ocr.marker import MarkerEngine
 from regcomments.ocr.marker_env import MarkerSettings
 from regcomments.ocr.marker_process import MarkerProcess, ProcessPlan
+from regcomments.ocr.run import RunSettings, _read_pages
 from regcomments.ocr.server import Endpoint, ServerSettings
 from regcomments.ocr.source import PageError
 
 from tests.marker_fakes import PROGRAM, TEXT, fake_python
 
 WHERE = Endpoint("http://gpu.lan:8000/v1")
+
+
+@contextlib.contextmanager
+def deadline(seconds: int) -> Iterator[None]:
+    """Within, what takes longer fails with TimeoutError instead of hanging."""
+
+    def overrun(*_: object) -> None:
+        raise TimeoutError(f"not done within {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, overrun)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 @dataclass
@@ -203,3 +223,29 @@ def test_second_opinion_is_kept_and_disagreement_flagged(engine, word, second, o
     assert result.second.engine == "tesseract-0123456789ab"
     assert result.second.markdown == second.text
     assert 0 <= result.second.agreement <= 1
+
+
+@pytest.mark.parametrize("bad", [1, 2, 3])
+def test_result_under_the_wrong_page_when_a_page_is_tried_again_while_others_are_read(
+    engine, bad, monkeypatch
+):
+    """The second try must not take the answers to pages that are still in hand."""
+    pause = time.sleep
+    monkeypatch.setattr(time, "sleep", lambda seconds: pause(min(seconds, 0.01)))
+    assert outcomes(engine, {1: "late", 2: "late"}, 4)  # both processes are up
+    words = dict.fromkeys(range(1, 9), "late") | {bad: "lame"}
+    source = Words(words, tuple(range(1, 9)))
+    with deadline(30):
+        results = list(_read_pages(engine, source, RunSettings(progress=lambda _: None)))
+    assert sorted(result.number for result in results) == list(source.pages)
+    read = {r.number: r.markdown for r in results if r.outcome == Outcome.TEXT}
+    assert read == {n: f"{TEXT} {n}" for n in source.pages if n != bad}
+
+
+def test_result_under_the_wrong_page_is_refused_when_two_reads_overlap(engine):
+    first = engine.read(Words({}, (1, 2, 3)))
+    assert next(first).number == 1
+    with pytest.raises(RuntimeError, match="others are being read"):
+        next(engine.read(Words({}, (4,))))
+    assert [result.number for result in first] == [2, 3]
+    assert [result.number for result in engine.read(Words({}, (4,)))] == [4]

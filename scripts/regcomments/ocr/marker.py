@@ -97,22 +97,30 @@ class MarkerEngine:
         self._endpoint: Endpoint | None = None
         self._processes: list[MarkerProcess] = []
         self._failures = 0  # in a row
+        self._reading = False
 
     def read(self, source: PageSource) -> Iterator[PageResult]:
         """Yield a result for each wanted page, in order.
 
         Raises EngineUnavailableError when the server is away at the start, or goes away and
         doesn't come back: then the pages that it spoiled have no result, so they stay queued
-        and no attempt is counted.
+        and no attempt is counted. RuntimeError while another `read` is not at its end: it would
+        take the answers to that one's pages for its own.
         """
-        self._attach()
-        if self._failures:
-            time.sleep(min(2.0 ** min(self._failures, 6) - 1, _LONGEST_PAUSE))
-            self._wait_for_server("")
-        for result in _Round(self, source).results():
-            failed = result.outcome == Outcome.FAILED
-            self._failures = self._failures + 1 if failed else 0
-            yield self._with_second(source, result)
+        if self._reading:
+            raise RuntimeError("marker is asked for pages while others are being read")
+        self._reading = True
+        try:
+            self._attach()
+            if self._failures:
+                time.sleep(min(2.0 ** min(self._failures, 6) - 1, _LONGEST_PAUSE))
+                self._wait_for_server("")
+            for result in _Round(self, source).results():
+                failed = result.outcome == Outcome.FAILED
+                self._failures = self._failures + 1 if failed else 0
+                yield self._with_second(source, result)
+        finally:
+            self._reading = False
 
     def close(self) -> None:
         """Kill the processes and give the server back."""

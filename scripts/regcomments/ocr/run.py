@@ -127,28 +127,36 @@ def _read_row(
 
 
 def _read_pages(engine: Engine, source: FileSource, settings: RunSettings) -> Iterator[PageResult]:
-    """Yield a judged result for every page of `source`, whatever the engine leaves out."""
+    """Yield a judged result for every page of `source`, whatever the engine leaves out.
+
+    Failed pages come last: they are tried again when the engine has no other page in hand.
+    """
     seen: set[int] = set()
-    for result in _guarded(engine, source):
-        if result.number not in source.pages or result.number in seen:
+    failed: list[PageResult] = []
+    for said in _guarded(engine, source):
+        if said.number not in source.pages or said.number in seen:
             continue  # not asked for, or said twice: the first word stands
-        seen.add(result.number)
-        yield _retried(engine, source, result, settings)
-    for number in source.pages:
-        if number not in seen:
-            missing = PageResult(number, Outcome.FAILED, error="the engine said nothing of it")
-            yield _retried(engine, source, missing, settings)
+        seen.add(said.number)
+        result = _judged(source, said)
+        if result.outcome != Outcome.FAILED:
+            yield result
+        elif engine.deterministic and said.outcome in DONE:
+            # The engine spoke and isn't believed; it would say the same again.
+            yield replace(result, outcome=Outcome.UNREADABLE)
+        else:
+            failed.append(result)
+    failed += [
+        PageResult(number, Outcome.FAILED, error="the engine said nothing of it")
+        for number in source.pages
+        if number not in seen
+    ]
+    for result in failed:
+        yield result if engine.deterministic else _tried_again(engine, source, result, settings)
 
 
-def _retried(
+def _tried_again(
     engine: Engine, source: FileSource, result: PageResult, settings: RunSettings
 ) -> PageResult:
-    said, result = result, _judged(source, result)
-    if engine.deterministic:
-        if result.outcome == Outcome.FAILED and said.outcome in DONE:
-            # The engine spoke and isn't believed; it would say the same again.
-            result = replace(result, outcome=Outcome.UNREADABLE)
-        return result
     tries = settings.retries
     while result.outcome == Outcome.FAILED and tries > 0:
         tries -= 1
