@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import pymupdf
@@ -15,23 +14,17 @@ from regcomments.grade import judge_document
 from regcomments.read.members import read_parts
 from regcomments.read.options import ReadOptions
 from regcomments.read.pagefacts import PageFacts, measure
-from regcomments.read.pdf_bars import dark_bars, under_bars
 from regcomments.read.pdf_forms import Markup, annotation_kinds, markup_of, place
 from regcomments.read.pdf_layout import page_text
-from regcomments.read.pdf_lines import letters_outside, lines_of, printed_page
+from regcomments.read.pdf_lines import letters_outside, printed_page
 from regcomments.read.pdf_members import document_parts
 from regcomments.read.pdf_open import MUPDF_ERRORS, one_line, open_pdf
 from regcomments.read.pdf_parts import PageParts
+from regcomments.read.pdf_shown import shown_lines
 from regcomments.read.pdf_tables import with_tables
-from regcomments.read.pdf_visible import Rect, in_doubt, visible_lines
 from regcomments.records import Document, Member, Page, UnreadableError
 from regcomments.status import Reason, Status
-from regcomments.tables.sources import words_of
 
-# Pixels per point when looking whether text in doubt can be seen.
-_LOOK_SCALE = 1.0
-# Grey levels (of 255) between the darkest and the lightest spot that make a trace of ink.
-_CONTRAST = 24
 # Characters on the one page of a placeholder or cover sheet, with room for translations.
 _NOTICE = 2500
 # Every such notice names the program to get; the brand is the same in all languages.
@@ -99,19 +92,12 @@ def _read_page(
         kinds = annotation_kinds(page) if parts.has_annotations else frozenset()
         printed = printed_page(page, parts, contents_only=bool(kinds))
         textpage = printed.textpage
-        lines, repeated = lines_of(printed, page, parts)
         markup = markup_of(page) if kinds else Markup()
-        if markup.covers:
-            lines = in_doubt(lines, markup.covers)
-        upright = not parts.rotation
-        if upright and parts.may_draw_lines and (bars := dark_bars(printed.vectors)):
-            lines = under_bars(lines, bars, partial(words_of, page, textpage))
-        seen = visible_lines(lines, _image_boxes(page), _ink_finder(page))
-        repeated += seen.repeated
+        seen = shown_lines(page, parts, printed, markup.covers)
         lines = place(seen.lines, markup.entries) if markup.entries else seen.lines
         plain = text = "\n\n".join([page_text(lines), *markup.notes]).strip()
         # A table is made of all words in its box, so of hidden ones too: then none is made.
-        if options.pdf_tables == "pipe" and not seen.hidden and not repeated:
+        if options.pdf_tables == "pipe" and not seen.hidden and not seen.repeated:
             drawn = bool(kinds) or parts.may_draw_lines
             tabled = with_tables(page, lines, printed, markup.entries, drawn=drawn)
             if tabled is not lines:
@@ -121,7 +107,7 @@ def _read_page(
             text,
             facts,
             seen.hidden,
-            repeated,
+            seen.repeated,
             letters_outside(page, textpage) if parts.is_cropped and not kinds else 0,
             pymupdf.PDF_ANNOT_FILE_ATTACHMENT in kinds,
         )
@@ -129,43 +115,6 @@ def _read_page(
         raise
     except MUPDF_ERRORS as error:
         return _Read("", None, error=one_line(error))
-
-
-def _image_boxes(page: pymupdf.Page) -> Callable[[], list[Rect]]:
-    def boxes() -> list[Rect]:
-        matrix = page.rotation_matrix
-        found = (box for kind, box in page.get_bboxlog() if "image" in kind or "imgmask" in kind)
-        return [tuple((pymupdf.Rect(box) * matrix).normalize()) for box in found]
-
-    return boxes
-
-
-def _ink_finder(page: pymupdf.Page) -> Callable[[Sequence[Rect]], list[bool]]:
-    def has_ink(rects: Sequence[Rect]) -> list[bool]:
-        clip = pymupdf.Rect()
-        for rect in rects:
-            clip |= pymupdf.Rect(rect)
-        clip &= page.rect
-        if clip.is_empty:
-            return [False] * len(rects)
-        matrix = pymupdf.Matrix(_LOOK_SCALE, _LOOK_SCALE)
-        picture = page.get_pixmap(matrix=matrix, clip=clip, colorspace=pymupdf.csGRAY, alpha=False)
-        samples, width = picture.samples_mv, picture.width
-        answers = []
-        for x0, y0, x1, y1 in rects:
-            left = max(int(x0 * _LOOK_SCALE) - picture.x, 0)
-            right = min(int(x1 * _LOOK_SCALE) + 1 - picture.x, width)
-            low, high = 255, 0
-            top = max(int(y0 * _LOOK_SCALE) - picture.y, 0)
-            bottom = min(int(y1 * _LOOK_SCALE) + 1 - picture.y, picture.height)
-            for row in range(top, bottom):
-                part = samples[row * width + left : row * width + right]
-                if len(part):
-                    low, high = min(low, *part), max(high, *part)
-            answers.append(high - low > _CONTRAST)
-        return answers
-
-    return has_ink
 
 
 def _graded(read: Sequence[_Read]) -> tuple[Page, ...]:
