@@ -41,7 +41,7 @@ class Cache:
     """Reader of the last index; `take` must be called in the order of the walk.
 
     `current` is the next row: docket, comment, mtime_ns, size of combined.md, and how many
-    attachments it lists; None at the end.
+    attachments it lists; None at the end. `comments` are the rows after it.
     """
 
     def __init__(
@@ -51,15 +51,16 @@ class Cache:
 
         So does `full`. `valid` tells which.
         """
-        self._comments: Iterator[tuple] = iter(())
+        self.comments: Iterator[tuple] = iter(())
         self._attachments: Iterator[tuple] = iter(())
         self.valid = False
         if not full:
             with suppress(duckdb.Error):
                 self._open(con, comments, attachments)
                 self.valid = True
-        self.current = next(self._comments, None)
+        self.current = next(self.comments, None)
         self._attachment = next(self._attachments, None)
+        self._files: list[tuple] | None = None  # those of `current`, once asked for
         self.position = -1  # of the last comment passed, in the twin
         self.attachment_position = -1
         self.dropped: list[tuple[str, str]] = []
@@ -67,7 +68,7 @@ class Cache:
     def _open(self, con: duckdb.DuckDBPyConnection, comments: Path, attachments: Path) -> None:
         _check(con, comments, COMMENT_TWIN)
         _check(con, attachments, ATTACHMENT_TWIN)
-        self._comments = _rows(
+        self.comments = _rows(
             con.cursor(),
             "SELECT docket_id, comment_id, mtime_ns, size, n_attachments + n_members "
             f"FROM {parquet_source(comments)}",
@@ -95,10 +96,30 @@ class Cache:
                 mtime_ns = -1
         return Cached(mtime_ns, size, [item[2:4] for item in rows])
 
-    def skip(self) -> None:
-        """Pass over the current comment, which has no attachments."""
-        self.current = next(self._comments, None)
-        self.position += 1
+    def files(self) -> list[tuple]:
+        """Return the rows of the current comment's attachments.
+
+        They hold docket, comment, file, its bytes, and the mtime_ns of combined.md.
+        """
+        if self._files is None:
+            docket, comment = self.current[:2]
+            self._files = []
+            item = self._attachment
+            while item is not None and item[1] == comment and item[0] == docket:
+                self._files.append(item)
+                item = self._attachment = next(self._attachments, None)
+        return self._files
+
+    def clear_files(self) -> int:
+        """Forget the `files` of the current comment, which is passed over; returns their number."""
+        count = len(self._files or ())
+        self._files = None
+        return count
+
+    def pass_over(self, comments: int, files: int) -> None:
+        """Note that so many comments and files were taken from `comments` and `files`."""
+        self.position += comments
+        self.attachment_position += files
 
     def finish(self) -> None:
         """Note all that is left as dropped."""
@@ -118,15 +139,10 @@ class Cache:
         self._advance()
 
     def _advance(self) -> list[tuple]:
-        docket, comment = self.current[:2]
-        rows: list[tuple] = []
-        item = self._attachment
-        while item is not None and item[1] == comment and item[0] == docket:
-            rows.append(item)
-            self.attachment_position += 1
-            item = self._attachment = next(self._attachments, None)
-        self.current = next(self._comments, None)
-        self.position += 1
+        rows = self.files()
+        self._files = None
+        self.pass_over(1, len(rows))
+        self.current = next(self.comments, None)
         return rows
 
 
