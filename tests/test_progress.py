@@ -1,11 +1,22 @@
 """Progress lines, receipts, one reading of same files, arguments of jobs."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from regcomments import progress
 from regcomments.job import told
-from regcomments.progress import Counts, Progress, duration, read_receipts, summary_lines
+from regcomments.progress import (
+    Counts,
+    Progress,
+    Receipts,
+    board,
+    duration,
+    read_receipts,
+    summary_lines,
+)
 from regcomments.read.remember import Remembering
 from regcomments.records import Extraction
 from regcomments.status import Reason, Status
@@ -115,3 +126,59 @@ def test_lines_go_to_standard_error_and_to_the_log(tmp_path, capsys):
             say(text)
     assert log.read_text() == "one\ntwo\n"
     assert capsys.readouterr().err == "one\ntwo\n"
+
+
+def test_the_board_has_a_line_a_job_and_one_for_all(tmp_path, monkeypatch):
+    clock = [1000.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(progress.time, "time", lambda: clock[0])
+    monkeypatch.setenv(progress.LIVE_VARIABLE, "1")
+    progress.write_receipt(tmp_path / "A" / "1.json", Counts(comments=100, attachments=30))
+    logged: list[str] = []
+    jobs = {}
+    for name in ("B", "C"):
+        jobs[name] = Progress(name, print, tmp_path / name / "1.json", note=logged.append)
+        jobs[name].total = 50
+    receipts = Receipts(tmp_path)
+    clock[0] += 4
+    jobs["C"].show(Counts(comments=10, attachments=8), "C-10")
+    clock[0] += 1
+    jobs["B"].show(Counts(comments=5, attachments=5), "B-6/attachment_1.pdf", slow=5.0)
+    assert board(receipts, 200, 995.0) == [
+        "  B: 5/50 comments, 1.0 files/s, ETA 45 s, at B-6/attachment_1.pdf for 5 s",
+        "  C: 10/50 comments, 2.0 files/s, ETA 16 s, at C-10",
+        "  in all 115 of 200 comments, ETA 7 s, 4.3 files/s",
+    ]
+    clock[0] += progress.LOST_SECONDS - 0.5  # C has been killed by now, what it did stays done
+    assert [line[:5] for line in board(receipts, 200, 995.0)] == ["  B: ", "  in "]
+    jobs["B"].finish(Counts(comments=50, attachments=40))
+    assert board(receipts, 200, 995.0)[0].startswith("  in all 160 of 200 comments")
+    assert logged == []  # nothing was due yet
+
+
+def test_a_live_job_tells_its_log_only(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv(progress.LIVE_VARIABLE, "1")
+    with told(tmp_path / "log") as say:
+        say.note("so far")
+        say("done")
+    assert (tmp_path / "log").read_text() == "so far\ndone\n"
+    assert capsys.readouterr().err == "done\n"
+
+
+def test_a_job_goes_on_when_nobody_listens(tmp_path):
+    program = (
+        "import os, sys\nfrom pathlib import Path\nfrom regcomments.job import told\n"
+        "with told(Path('log')) as say:\n    say('one')\n    say('two')\n"
+    )
+    ours, theirs = os.pipe()
+    os.close(ours)
+    scripts = Path(progress.__file__).parents[1]
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        stderr=theirs,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(scripts)},
+    )
+    os.close(theirs)
+    assert done.returncode == 0
+    assert (tmp_path / "log").read_text() == "one\ntwo\n"
