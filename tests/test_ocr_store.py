@@ -198,3 +198,67 @@ def test_stores_are_joined_by_copying(tmp_path):
     for path in store.stored_files(there, SHA):
         (here / "_ocr" / "ab" / path.name).write_bytes(path.read_bytes())
     assert sorted(store.lookup(here, SHA).pages) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"attempt": float("inf")},
+        {"attempt": 0},
+        {"attempt": True},
+        {"attempt": "2"},
+        {"markdown": None},
+        {"markdown": "half a \ud800 sign"},
+        {"confidence": "sure"},
+        {"confidence": 10**400},
+        {"error": {"code": 500}},
+        {"flags": "doubtful"},
+        {"flags": [1]},
+        {"second": {"engine": "tesseract", "markdown": 5, "agreement": 0.5}},
+        {"second": {"engine": "tesseract", "markdown": "", "agreement": "half"}},
+        {"second": {"engine": "tesseract", "markdown": "\udfff", "agreement": 0.5}},
+    ],
+    ids=str,
+)
+def test_damaged_value_in_a_stored_page_is_left_out_and_ends_no_run(tmp_path, change):
+    path = save(tmp_path, [text(1)])
+    content = json.loads(path.read_bytes())
+    content["pages"]["1"] |= change
+    path.write_text(json.dumps(content))
+    found = store.lookup(tmp_path, SHA)
+    assert found.pages == {} and len(found.problems) == 1
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        PageResult(1, Outcome.FAILED, error="HTTP 500: \ud800"),
+        PageResult(1, Outcome.TEXT, "a \udc00 sign"),
+        text(1, second=Opinion("tesseract", "a \udc00 sign", 0.5)),
+        text(1, flags=("odd \ud800",)),
+    ],
+    ids=["error", "markdown", "second", "flag"],
+)
+def test_lost_pages_when_a_server_answers_half_a_surrogate_pair(tmp_path, page):
+    save(tmp_path, [page, text(2, "the other page")])
+    found = store.lookup(tmp_path, SHA)
+    assert found.problems == () and sorted(found.pages) == [1, 2]
+
+
+def test_invalid_json_from_a_confidence_that_is_no_number(tmp_path):
+    path = save(tmp_path, [replace(text(1), confidence=float("nan"))])
+    assert "NaN" not in path.read_text()
+    path.write_text(path.read_text().replace('"attempt"', '"confidence": NaN, "attempt"'))
+    assert store.lookup(tmp_path, SHA).pages[1].result.confidence is None
+
+
+def test_attempts_uncounted_when_the_name_of_the_next_one_is_taken(tmp_path):
+    """Results of another host with the same pages may bear the name of our next attempt."""
+    key = "faulty-0123456789ab"
+    pages = [failed(1), text(2), failed(3), failed(4)]
+    theirs = [failed(1), failed(2), text(3), failed(4)]
+    save(tmp_path, pages, part=True)
+    assert save(tmp_path, theirs, part=True).name.endswith(".a2.json")
+    for attempt in (2, 3):
+        save(tmp_path, [failed(1), failed(4)], {1: attempt, 4: attempt}, part=True)
+        assert store.lookup(tmp_path, SHA).attempts[key][1] == attempt

@@ -18,10 +18,10 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from regcomments.layout import OCR_FOLDER
-from regcomments.ocr.engines import DONE, Engine, Opinion, Outcome, PageResult, engine_key
+from regcomments.ocr.engines import DONE, Engine, Outcome, PageResult, engine_key
+from regcomments.ocr.store_page import StoredPage, StoreError, dump_page, load_page
 
 SCHEMA = 1
 MAX_FILE = 64 << 20  # bytes; a part of 25 pages has under 1 MB, so anything larger isn't ours
@@ -31,26 +31,6 @@ _NAME = re.compile(
     r"(?P<suffix>(?:\.p\d+-\d+)?(?:\.a\d+)?)\.json"
 )
 _log = logging.getLogger(__name__)
-
-
-class StoreError(ValueError):
-    """A file in the store that isn't what its name promises."""
-
-
-@dataclass(frozen=True)
-class StoredPage:
-    """One page (from 1) of a stored result, and which engine read it, at which attempt."""
-
-    result: PageResult
-    engine: str
-    version: str
-    digest: str
-    attempt: int = 1
-
-    @property
-    def key(self) -> str:
-        """`engine-digest`, as in the names of the store."""
-        return f"{self.engine}-{self.digest}"
 
 
 @dataclass(frozen=True)
@@ -157,7 +137,7 @@ def write(
     folder.mkdir(parents=True, exist_ok=True)
     for number in range(attempt, attempt + _MAX_TRIES):
         path = folder / f"{base}{f'.a{number}' if number > 1 else ''}.json"
-        if create(path, data) or _holds(path, data, results):
+        if create(path, data) or _holds(path, data, results, attempts):
             return path
     raise StoreError(f"{folder}: {_MAX_TRIES} results named {base} are there")
 
@@ -191,8 +171,15 @@ def parse(file: str, data: bytes) -> list[StoredPage]:
         for key in ("sha256", "engine", "digest"):
             if raw[key] != name[key]:
                 raise StoreError(f"{file}: {key} inside is {raw[key]!r}")
-        return [_load_page(int(number), item, raw) for number, item in raw["pages"].items()]
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        return [load_page(int(number), item, raw) for number, item in raw["pages"].items()]
+    except (
+        ArithmeticError,  # numbers beyond those of a float
+        AttributeError,
+        KeyError,
+        RecursionError,
+        TypeError,
+        ValueError,
+    ) as error:
         if isinstance(error, StoreError):
             raise
         raise StoreError(f"{file}: damaged ({type(error).__name__}: {error})") from error
@@ -209,48 +196,11 @@ def _dump(
         "model": engine.model,
         "digest": engine.digest,
         "pages": {
-            str(result.number): _dump_page(result, attempts.get(result.number, 1))
+            str(result.number): dump_page(result, attempts.get(result.number, 1))
             for result in results
         },
     }
     return (json.dumps(content, ensure_ascii=False, indent=1) + "\n").encode()
-
-
-def _dump_page(result: PageResult, attempt: int) -> dict[str, Any]:
-    page: dict[str, Any] = {"outcome": str(result.outcome), "attempt": attempt}
-    if result.confidence is not None:
-        page["confidence"] = round(result.confidence, 3)
-    if result.error:
-        page["error"] = result.error
-    if result.flags:
-        page["flags"] = list(result.flags)
-    if result.second is not None:
-        page["second"] = {
-            "engine": result.second.engine,
-            "agreement": round(result.second.agreement, 3),
-            "markdown": result.second.markdown,
-        }
-    page["markdown"] = result.markdown
-    return page
-
-
-def _load_page(number: int, item: dict[str, Any], raw: dict[str, Any]) -> StoredPage:
-    second = item.get("second")
-    result = PageResult(
-        number=number,
-        outcome=Outcome(item["outcome"]),
-        markdown=str(item["markdown"]),
-        confidence=item.get("confidence"),
-        error=item.get("error"),
-        flags=tuple(item.get("flags", ())),
-        second=Opinion(second["engine"], second["markdown"], second["agreement"])
-        if second
-        else None,
-    )
-    if number < 1:
-        raise StoreError(f"page {number}")
-    attempt = int(item["attempt"])
-    return StoredPage(result, raw["engine"], str(raw["version"]), raw["digest"], attempt)
 
 
 def create(path: Path, data: bytes) -> bool:
@@ -288,15 +238,22 @@ def create(path: Path, data: bytes) -> bool:
     return True
 
 
-def _holds(path: Path, data: bytes, results: list[PageResult]) -> bool:
-    """True when the file at `path` makes `results` superfluous."""
+def _holds(path: Path, data: bytes, results: list[PageResult], attempts: Mapping[int, int]) -> bool:
+    """True when the file at `path` makes `results` superfluous, its attempts included."""
     try:
         if path.read_bytes() == data:
             return True
-        there = {page.result.number: page.result.outcome for page in read_file(path)}
+        there = {page.result.number: page for page in read_file(path)}
     except (OSError, StoreError):
         return False
     return all(
-        there.get(result.number) in DONE or there.get(result.number) == result.outcome
+        (known := there.get(result.number)) is not None
+        and (
+            known.result.outcome in DONE
+            or (
+                known.result.outcome == result.outcome
+                and known.attempt >= attempts.get(result.number, 1)
+            )
+        )
         for result in results
     )
