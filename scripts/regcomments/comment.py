@@ -21,7 +21,7 @@ from regcomments.combined import (
     render,
     same_but_time,
 )
-from regcomments.read.remember import sha256_of
+from regcomments.digest import sha256_of
 from regcomments.read.worker import OcrLookup, Worker
 from regcomments.records import Extraction, Member, Page
 from regcomments.renditions import Pair, find_pairs

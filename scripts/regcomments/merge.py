@@ -12,6 +12,7 @@ from regcomments.config import Settings
 from regcomments.errors import UserError, disk_is_full, full_disk
 from regcomments.pagestore import append_facts
 from regcomments.progress import BEAT_SECONDS
+from regcomments.read.remember import Remembering
 from regcomments.read.worker import OcrLookup, Worker
 from regcomments.records import Page
 
@@ -44,10 +45,11 @@ def merge_comments(
     beat = time.monotonic()
     ocr = OcrLookup(state, engine_key, settings.ocr.get("max_attempts", 3))
     with Worker(settings.limits(), settings.options(), ocr, fork=True) as worker:
+        reader = Remembering(worker, ocr=ocr)  # a campaign's scan is merged into many comments
         for number, (docket, comment) in enumerate(comments, start=1):
             folder = state / docket / comment
             try:
-                outcome = make_combined(folder, None, worker)
+                outcome = make_combined(folder, None, reader)
             except OSError as error:
                 if disk_is_full(error):
                     raise UserError(full_disk(folder)) from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -12,6 +11,7 @@ from pathlib import Path
 from regcomments import layout
 from regcomments.atomic import write_atomic
 from regcomments.combined import Entry, FrontMatter
+from regcomments.digest import sha256_of
 from regcomments.ocr.engines import Engine, engine_key
 from regcomments.ocr.store import FileResult, lookup
 
@@ -245,8 +245,4 @@ def order(row: Row) -> tuple:
 def _hash(folder: Path, entry: Entry) -> str | None:
     if entry.is_member:
         return None
-    try:
-        with (folder / entry.file).open("rb") as handle:
-            return hashlib.file_digest(handle, "sha256").hexdigest()
-    except OSError:
-        return None
+    return sha256_of(folder / entry.file)

@@ -20,6 +20,7 @@ import numpy.typing as npt
 import pymupdf
 from PIL import Image, ImageFile, ImageOps
 
+from regcomments.digest import file_sha256
 from regcomments.read.pictures import open_picture
 from regcomments.read.sniff import Kind, sniff
 
@@ -172,7 +173,7 @@ def open_pages(path: Path, inside: str, sha256: str, scratch: Path) -> Pages:
         data = _member(path, inside, sha256)
         path = scratch / f"{sha256}{_suffix(inside)}"
         path.write_bytes(data)
-    elif _digest(path) != sha256:
+    elif file_sha256(path) != sha256:
         raise RasterError("the file has changed since it was queued")
     kind = sniff(path)
     if kind == Kind.IMAGE:
@@ -265,11 +266,6 @@ def _member(path: Path, inside: str, sha256: str) -> bytes:
 def _suffix(name: str) -> str:
     suffix = name.rpartition(".")[2].lower()
     return f".{suffix}" if suffix.isalnum() and suffix.isascii() and len(suffix) <= 8 else ""
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as handle:
-        return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
 def _index(number: int, count: int) -> int:

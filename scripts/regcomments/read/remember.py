@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections import OrderedDict
 from pathlib import Path
 
+from regcomments.digest import sha256_of
 from regcomments.read.shelf import Shelf, parts_of
 from regcomments.read.worker import OcrLookup, Worker
 from regcomments.records import Extraction
@@ -110,12 +110,3 @@ def _identity(path: Path) -> tuple[int, int, int] | None:
     except OSError:
         return None
     return about.st_size, about.st_mtime_ns, about.st_ino
-
-
-def sha256_of(path: Path) -> str | None:
-    """Return the SHA-256 of the content of `path`, None when it can't be read."""
-    try:
-        with open(path, "rb") as handle:
-            return hashlib.file_digest(handle, "sha256").hexdigest()
-    except OSError:
-        return None

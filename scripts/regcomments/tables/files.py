@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 
+from regcomments.digest import file_sha256 as file_sha256
 from regcomments.read.sniff import Kind, sniff
 from regcomments.tables.items import Table
-
-
-def file_sha256(path: Path) -> str:
-    """Return the sha256 of a file in hex. Raises OSError."""
-    with open(path, "rb") as handle:
-        return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
 def tables_of_file(path: Path) -> list[Table]:
