@@ -14,11 +14,11 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from regcomments.atomic import write_atomic
 from regcomments.config import Settings
 from regcomments.errors import UserError
-from regcomments.index import waiting_heads
 from regcomments.ocr.engines import make
 from regcomments.ocr.partition import Host, Share, plan_text, remaining, shares
 from regcomments.ocr.queue import (
@@ -33,8 +33,9 @@ from regcomments.ocr.queue import (
     write_queue,
     write_rows,
 )
-from regcomments.ocr.run import RunSettings, ShardReport, read_shard
-from regcomments.ocr.source import PageLimits
+
+if TYPE_CHECKING:
+    from regcomments.ocr.run import ShardReport
 
 MIN_JOB_PAGES = 4  # three seconds of one core; starting a job costs half a second
 MOST_SLOTS = 8  # twice as many jobs at most are made of a small queue
@@ -78,6 +79,9 @@ def plan_ocr(settings: Settings) -> OcrPlan:
 
     Brings the index up to date first: only comments that name pages for OCR are opened.
     """
+    # Imported here, and below: each of the three rules needs another part of the package.
+    from regcomments.index import waiting_heads
+
     state = Path(settings.state)
     engine = make({"ocr": settings.ocr})
     attempts = settings.ocr.get("max_attempts", MAX_ATTEMPTS)
@@ -133,6 +137,9 @@ def job_names(queue_path: Path) -> list[str]:
 
 def read_job(settings: Settings, rows: Path, say: Callable[[str], None]) -> ShardReport:
     """Read the pages of one job. Raises UserError, OSError."""
+    from regcomments.ocr.run import RunSettings, read_shard
+    from regcomments.ocr.source import PageLimits
+
     engine = make({"ocr": settings.ocr, "host": settings.host_here()})
     limits = (
         PageLimits(seconds=settings.ocr["page_seconds"])
