@@ -1,7 +1,9 @@
 """The inference server: addresses, health, command lines, and settings from the config."""
 
+import contextlib
 import json
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -58,11 +60,20 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
     def do_GET(self):
-        code, body = self.server.answers.get(self.path, (404, b""))
+        answers = self.server.answers
+        answers.get("asked", []).append(self.path)
+        code, body = answers.get(self.path, (404, b""))
         self.send_response(code)
         self.send_header("Content-Length", str(len(body)))
+        if "location" in answers:
+            self.send_header("Location", answers["location"])
         self.end_headers()
-        self.wfile.write(body)
+        for place in range(len(body) if "pace" in answers else 0):
+            with contextlib.suppress(OSError):
+                self.wfile.write(body[place : place + 1])
+            time.sleep(answers["pace"])
+        if "pace" not in answers:
+            self.wfile.write(body)
 
 
 @pytest.fixture
@@ -230,3 +241,75 @@ def test_page_on_marker_names_every_key_of_a_host_s_server():
     names = {"gpu": "vllm_gpu_type", "memory": "gpu_memory_utilization"}
     for key in ServerFacts.__dataclass_fields__:
         assert f"`{names.get(key, key)}`" in text, key
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["http://me:secret@gpu:8000", "me:secret@gpu:8000", "ftp://me:secret@gpu", "http://secret@gpu",
+     "http://me:secret@gpu:port", "http://me:secret@[::1", "http://gpu/?key=secret"],
+)  # fmt: skip
+def test_secret_in_a_server_s_address_is_refused_and_not_repeated(written):
+    with pytest.raises(EngineUnavailableError, match=r"ocr\.server") as refused:
+        openai_url(written)
+    assert "secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize("written", ["http://[::1", "http://[gpu]:8000", 8000, None])
+def test_crash_on_an_address_that_can_t_be_taken_apart(written):
+    with pytest.raises(EngineUnavailableError, match=r"ocr\.server"):
+        openai_url(written)
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_redirect_of_a_health_check_is_a_fault_and_isnt_followed(web, status):
+    asked = []
+    web.answers["/health"] = (status, b"")
+    web.answers["location"] = f"http://127.0.0.1:{web.server_address[1]}/elsewhere"
+    web.answers["asked"] = asked
+    assert f"answers {status}" in fault(endpoint_of(web), MODEL)
+    assert "/elsewhere" not in asked
+
+
+def test_crash_on_a_health_check_of_deep_nested_json(web):
+    web.answers["/v1/models"] = (200, b"[" * 200_000)
+    assert "is the address right" in fault(endpoint_of(web), MODEL)
+
+
+def test_unbounded_time_when_a_server_answers_by_drops(web):
+    web.answers["/v1/models"] = (200, b" " * 400)
+    web.answers["pace"] = 0.1
+    started = time.monotonic()
+    assert "can't be reached" in fault(endpoint_of(web), MODEL, 0.4)
+    assert time.monotonic() - started < 3
+
+
+def test_signs_of_a_terminal_in_a_model_s_name_aren_t_repeated(web):
+    names = [{"id": "\x1b[2J\u202eevil"}, *({"id": f"m{n}"} for n in range(2000))]
+    web.answers["/v1/models"] = (200, json.dumps({"data": names}).encode())
+    told = fault(endpoint_of(web), MODEL)
+    assert "evil" in told and told.isprintable() and len(told) < 1000
+
+
+@pytest.mark.parametrize(
+    ("facts", "key"),
+    [
+        ({"extra_args": "--quantization fp8"}, "extra_args"),
+        ({"gpu_memory_utilization": "most"}, "gpu_memory_utilization"),
+        ({"gpu_memory_utilization": 80}, "gpu_memory_utilization"),
+        ({"port": "8000"}, "port"),
+        ({"port": 99999}, "port"),
+        ({"max_num_seqs": 0}, "max_num_seqs"),
+        ({"max_num_seqs": True}, "max_num_seqs"),
+        ({"startup_seconds": "long"}, "startup_seconds"),
+        ({"linger_seconds": -1}, "linger_seconds"),
+        ({"starts": 0}, "starts"),
+        ({"ocr_error": "no"}, "ocr_error"),
+        ({"image": None}, "image"),
+        ({"model": 5}, "model"),
+        ({"image": "--privileged"}, "image"),
+    ],
+    ids=str,
+)
+def test_crash_or_wrong_command_from_a_host_fact_of_another_type(facts, key):
+    with pytest.raises(EngineUnavailableError, match=rf"server\.{key} is"):
+        facts_from(facts)

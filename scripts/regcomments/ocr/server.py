@@ -79,6 +79,21 @@ class ServerSettings:
 
 # Keys of a host file's section `server` that are called otherwise here.
 _FACT_NAMES = {"vllm_gpu_type": "gpu", "gpu_memory_utilization": "memory"}
+_FACT_KEYS = {name: key for key, name in _FACT_NAMES.items()}
+_INF = float("inf")
+# Least and most of the facts that are numbers; those that may be None are left to be derived.
+_WHOLE = {
+    "max_num_seqs": (1, _INF),
+    "max_num_batched_tokens": (1, _INF),
+    "max_model_len": (1, _INF),
+    "mtp_tokens": (0, _INF),
+    "parallel": (1, _INF),
+    "port": (1, 65535),
+    "starts": (1, _INF),
+}
+_NUMBERS = {"memory": (0.01, 1.0), "startup_seconds": (0, _INF), "linger_seconds": (0, _INF)}
+_MAY_BE_NONE = ("max_num_seqs", "max_num_batched_tokens", "port", "gguf", "mmproj")
+_WORDS = ("model", "image", "binary", "dtype", "cache", "gguf", "mmproj")
 
 
 def settings_from(config: Mapping[str, Any]) -> ServerSettings:
@@ -109,9 +124,14 @@ def facts_from(host: Mapping[str, Any], model: str | None = None) -> ServerFacts
         )
     facts["gpu"] = str(facts.get("gpu", ServerFacts.gpu))
     facts["device"] = str(facts.get("device", ServerFacts.device))
-    facts["extra_args"] = tuple(map(str, facts.get("extra_args", ())))
     if model is not None:
         facts["model"] = model
+    for name, value in facts.items():
+        wanted = _wrong(name, value)
+        if wanted:
+            key = _FACT_KEYS.get(name, name)
+            raise EngineUnavailableError(f"host file: server.{key} is {value!r}; it is {wanted}")
+    facts["extra_args"] = tuple(map(str, facts.get("extra_args", ())))
     found = ServerFacts(**facts)
     if found.kind not in ("vllm", "llamacpp"):
         raise EngineUnavailableError(
@@ -125,23 +145,55 @@ def facts_from(host: Mapping[str, Any], model: str | None = None) -> ServerFacts
     return found
 
 
+def _wrong(name: str, value: object) -> str | None:
+    """Return what fact `name` of a host file has to be when it isn't `value`."""
+    if value is None and name in _MAY_BE_NONE:
+        return None
+    if name in _WHOLE or name in _NUMBERS:
+        least, most = {**_WHOLE, **_NUMBERS}[name]
+        right = type(value) is int or (name in _NUMBERS and type(value) is float)
+        if right and least <= value <= most:
+            return None
+        kind = "a whole number" if name in _WHOLE else "a number"
+        return f"{kind} from {least}" + (f" to {most}" if most < _INF else "")
+    if name in _WORDS:
+        # A leading dash would be taken for an option of the program that it is given to.
+        right = isinstance(value, str) and value and not value.startswith("-")
+        return None if right else "a text that doesn't start with a dash"
+    if name == "extra_args":
+        return None if isinstance(value, list | tuple) else "a list, one argument an item"
+    if name == "ocr_error":
+        return None if isinstance(value, bool) else "true or false"
+    return None
+
+
 def openai_url(url: str) -> str:
     """Return `url` as http(s)://host:port/…/v1, however it was written.
 
     A missing scheme is http; a slash or /v1 at the end may be there. Raises
-    EngineUnavailableError for anything that isn't such an address.
+    EngineUnavailableError for anything that isn't such an address. One with a name or password is
+    none: it would stand in logs, and neither the health checks nor surya would use it.
     """
-    text = url.strip()
+    text = str(url).strip()
     if "://" not in text:
         text = f"http://{text}"
-    parts = urlsplit(text)
     try:
-        valid = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-    except ValueError:  # a port that is no number
+        parts = urlsplit(text)
+        valid = (
+            isinstance(url, str)
+            and parts.scheme in ("http", "https")
+            and parts.hostname
+            and parts.port != 0
+            and "@" not in parts.netloc
+            and not (parts.query or parts.fragment)
+        )
+    except ValueError:  # a port that is no number, brackets that don't close
         valid = False
-    if not valid or parts.query or parts.fragment or any(char.isspace() for char in text):
+    if not valid or any(char.isspace() for char in text):
+        # What may hold a password or a key isn't repeated.
+        shown = "an address with more than host, port and path" if set(text) & set("@?#") else url
         raise EngineUnavailableError(
-            f"ocr.server is {url!r}; it can be `start` or a URL such as http://127.0.0.1:8000"
+            f"ocr.server is {shown!r}; it can be `start` or a URL such as http://127.0.0.1:8000"
         )
     path = parts.path.rstrip("/").removesuffix("/v1").rstrip("/")
     return f"{parts.scheme}://{parts.netloc}{path}/v1"
@@ -175,20 +227,35 @@ def _fault_of(base: str, model: str, name: str, seconds: float) -> str | None:
     except (OSError, http.client.HTTPException) as error:
         reason = getattr(error, "reason", error)
         return f"{name} at {base} can't be reached ({reason or type(error).__name__})"
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return f"{name} at {base} answers what no such server does; is the address right?"
     if models[:1] != [model]:
-        served = ", ".join(models) or "nothing"
+        served = "".join(c if c.isprintable() else "?" for c in ", ".join(models)[:200])
+        served = served or "nothing"
         return f"{name} at {base} serves {served}, and {model} is wanted"
     return None
 
 
+class _Stay(urllib.request.HTTPRedirectHandler):
+    """Follows no redirect: a server of one's own answers itself."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
 def _get(url: str, seconds: float) -> tuple[int, bytes]:
     # A server of one's own is never behind a proxy.
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), _Stay())
+    deadline = time.monotonic() + seconds
+    body = bytearray()
     try:
         with opener.open(url, timeout=seconds) as answer:
-            return answer.status, answer.read(_MOST_BYTES)
+            # The timeout bounds a wait for the next bytes, not the waits together.
+            while len(body) < _MOST_BYTES and (piece := answer.read1(_MOST_BYTES - len(body))):
+                body += piece
+                if time.monotonic() > deadline:
+                    raise TimeoutError(f"no whole answer within {seconds:g} s")
+            return answer.status, bytes(body)
     except urllib.error.HTTPError as error:
         error.close()
         return error.code, b""
