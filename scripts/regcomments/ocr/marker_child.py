@@ -159,6 +159,7 @@ class Reader:
     """marker with its one model dictionary; a converter for each page costs half a millisecond."""
 
     def __init__(self, setup: dict[str, Any]) -> None:
+        stay_with_the_server()
         from marker.converters.pdf import PdfConverter
         from marker.models import create_model_dict
         from surya.inference import SuryaInferenceManager
@@ -220,6 +221,21 @@ def page_dpi(path: Path) -> int:
         document.close()
     most = 72 * (_MOST_PIXELS / max(1.0, width * height)) ** 0.5
     return max(1, min(_DPI, int(most)))
+
+
+def stay_with_the_server() -> None:
+    """Have httpx, which marker's clients use, follow no redirect.
+
+    By default the picture of a page would be sent on to whatever host an answer names.
+    """
+    import httpx
+
+    send = httpx.Client.send
+
+    def direct(client: Any, request: Any, **options: Any) -> Any:
+        return send(client, request, **{**options, "follow_redirects": False})
+
+    httpx.Client.send = direct
 
 
 def _speed_up() -> Drawing | None:
