@@ -45,7 +45,7 @@ rule extract_comment:
     output:
         combined=update(COMMENT / "combined.md"),
     log:
-        "logs/extract_comment/{docket}/{comment}.log",
+        "logs/extract_comment/{docket}/{comment}/extract.log",
     localrule: True
     conda:
         "../environment.yml"

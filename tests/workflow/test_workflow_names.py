@@ -1,5 +1,7 @@
 """Ids as long as a folder's name can be: receipts, logs and Snakemake's own records still fit."""
 
+from random import Random
+
 import pymupdf
 import pytest
 
@@ -25,3 +27,13 @@ def test_long_names_are_extracted(site, target):
         assert left == []
         again = site.run("-j", "1", target)
         assert "Nothing to be done" in again.stdout
+
+
+def test_one_comment_of_a_long_name_by_its_path(site):
+    name = "".join(Random(1).choices("αβγδεζηθικλμ", k=127))  # Snakemake refuses repetitions
+    folder = site.state / "CMS-2031-0001" / name
+    folder.mkdir()
+    (folder / "attachment_1.txt").write_text("Letter of our clinic about the rule.")
+    done = site.run("-j", "1", f"comments/CMS-2031-0001/{name}/combined.md")
+    assert done.returncode == 0, done.stdout
+    assert "Letter of our clinic" in (folder / "combined.md").read_text()
