@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from lxml import html as lxml_html
 from regcomments.tables.items import Cell, Table
 from regcomments.tables.markdown import pipe_table, render_table
-from regcomments.tables.pipe import may_hold_table
 
 TABLE = Table(
     1,
@@ -66,16 +65,3 @@ def test_every_row_is_one_line_of_as_many_cells(rows):
     assert len(lines) == len(rows) + 1
     for line in lines:
         assert len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) == 3
-
-
-@pytest.mark.parametrize(
-    ("text", "may"),
-    [
-        ("", False),
-        ("A whole line of running text that goes on and on to the margin.\n" * 30, False),
-        ("Item\nQty\nPrice\nWidget\n2\n10.00\n", True),
-        ("Dear Sir,\n" + "A line of running text which is longer than forty.\n" * 9, False),
-    ],
-)
-def test_gate(text, may):
-    assert may_hold_table(text) is may

@@ -22,8 +22,9 @@ from regcomments.read.pdf_open import open_pdf
 from regcomments.tables import address
 from regcomments.tables.files import file_sha256
 from regcomments.tables.items import Box, PageItems, Table
+from regcomments.tables.pdf import upright_items
 from regcomments.tables.reconstruct import reconstruct_tables
-from regcomments.tables.sources import liteparse_layout, upright_items
+from regcomments.tables.sources import liteparse_layout
 
 LAYOUT_VERSION = 1
 

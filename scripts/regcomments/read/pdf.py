@@ -20,7 +20,7 @@ from regcomments.read.pdf_lines import letters_outside, printed_page
 from regcomments.read.pdf_members import document_parts
 from regcomments.read.pdf_open import MUPDF_ERRORS, one_line, open_pdf
 from regcomments.read.pdf_parts import PageParts
-from regcomments.read.pdf_shown import shown_lines
+from regcomments.read.pdf_shown import shown_lines, shown_words
 from regcomments.read.pdf_tables import with_tables
 from regcomments.records import Document, Member, Page, UnreadableError
 from regcomments.status import Reason, Status
@@ -96,10 +96,15 @@ def _read_page(
         seen = shown_lines(page, parts, printed, markup.covers)
         lines = place(seen.lines, markup.entries) if markup.entries else seen.lines
         plain = text = "\n\n".join([page_text(lines), *markup.notes]).strip()
-        # A table is made of all words in its box, so of hidden ones too: then none is made.
-        if options.pdf_tables == "pipe" and not seen.hidden and not seen.repeated:
-            drawn = bool(kinds) or parts.may_draw_lines
-            tabled = with_tables(page, lines, printed, markup.entries, drawn=drawn)
+        if options.pdf_tables == "pipe":
+            tabled = with_tables(
+                page,
+                lines,
+                printed,
+                markup.entries,
+                drawn=bool(kinds) or parts.may_draw_lines,
+                words=lambda: shown_words(page, textpage, seen),
+            )
             if tabled is not lines:
                 text = "\n\n".join([page_text(tabled), *markup.notes]).strip()
         facts = measure(page, plain, textpage, pictures, parts)

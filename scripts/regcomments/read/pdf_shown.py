@@ -14,6 +14,7 @@ from regcomments.read.pdf_lines import lines_of
 from regcomments.read.pdf_parts import PageParts
 from regcomments.read.pdf_printed import PrintedPage
 from regcomments.read.pdf_visible import Rect, in_doubt, visible_lines
+from regcomments.tables.seen import seen_words, words_once
 from regcomments.tables.sources import words_of
 
 # Pixels per point when looking whether text in doubt can be seen.
@@ -56,6 +57,24 @@ def shown_lines(
         kept = set(map(id, seen.lines))
         left_out = [line for line in lines if id(line) not in kept]
     return Shown(seen.lines, left_out, seen.hidden, seen.repeated + overprinted, overprinted)
+
+
+def shown_words(
+    page: pymupdf.Page, textpage: pymupdf.TextPage, shown: Shown
+) -> list[Sequence] | None:
+    """Return PyMuPDF's words of `textpage` that are shown, None where that is all of them."""
+    if not shown.left_out and not shown.overprinted:
+        return None
+    left_out = shown.left_out
+    if page.rotation:  # words are in the coordinates of the unrotated page
+        back = page.derotation_matrix
+        left_out = [
+            line._replace(**dict(zip(("x0", "y0", "x1", "y1"), box, strict=True)))
+            for line in left_out
+            for box in [(pymupdf.Rect(line[1:5]) * back).normalize()]
+        ]
+    words = seen_words(words_of(page, textpage), left_out)
+    return words_once(words) if shown.overprinted else words
 
 
 def _image_boxes(page: pymupdf.Page) -> Callable[[], list[Rect]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pymupdf
 
@@ -11,10 +11,12 @@ from regcomments.read.pdf_bidi import RTL
 from regcomments.read.pdf_forms import Entry
 from regcomments.read.pdf_line import TABLE, Line
 from regcomments.read.pdf_printed import PrintedPage
-from regcomments.tables.items import Box, TextItem
-from regcomments.tables.paragraphs import Paragraphs, paragraphs_of
+from regcomments.tables.items import Box, PageItems, TextItem
+from regcomments.tables.paragraphs import paragraphs_of
 from regcomments.tables.pipe import pipe_tables
 from regcomments.tables.rulings import rulings_of_vectors
+from regcomments.tables.sources import Turn, page_items
+from regcomments.tables.tolerances import DEFAULT, Tolerances
 
 _LONG = 28  # characters; a line of a three-column page has some 40, most cells fewer than 20
 _LEVEL = {(1.0, 0.0)}  # the direction of upright text
@@ -28,32 +30,24 @@ def with_tables(
     entries: Sequence[Entry] = (),
     *,
     drawn: bool = True,
+    words: Callable[[], Sequence[Sequence] | None] = lambda: None,
 ) -> Sequence[Line]:
     """Return `lines` with each table that is found with confidence as one line of pipe rows.
 
     It stands where the first of its words stood. Left as plain lines are tables whose pipe rows
     do not hold exactly the words of the lines they replace, tables with filled fields, which the
     rows would lack, and right-to-left ones, whose cells are read by place and so in the wrong
-    order. `drawn` tells whether anything but text may be drawn on the page.
+    order. `drawn` and `words` are as in `page_geometry`, the words asked for when needed.
     """
     if not tabular(lines):
         return lines
     replaced: dict[int, str] = {}
     gone: set[int] = set()
     rotation = page.rotation
-    directions = None if rotation else {(line.dx, line.dy) for line in lines}
-    rulings = None
-    if drawn and text.with_annotations and text.vectors is not None:
-        rulings = rulings_of_vectors(text.vectors)
-    for table in pipe_tables(
-        page,
-        textpage=text.textpage,
-        directions=directions,
-        drawn=drawn,
-        rulings=rulings,
-        # Lines with filled fields put in are longer than their words.
-        paragraphs=_paragraphs(lines) if directions == _LEVEL and not entries else None,
-    ):
+    geometry, turn = page_geometry(
+        page, lines, text, drawn=drawn, filled=bool(entries), words=words()
+    )
+    for table in pipe_tables(geometry, turn):
         box = _as_shown(table.bbox, page) if rotation else table.bbox
         inside = [k for k, line in enumerate(lines) if _inside(line[1:5], box)]
         if (
@@ -74,9 +68,43 @@ def with_tables(
     return [line for k, line in kept if k in replaced or k not in gone]
 
 
-def _paragraphs(lines: Sequence[Line]) -> Paragraphs:
-    return paragraphs_of(
-        (line.block, TextItem(line.x0, line.y0, line.x1, line.y1, line.text)) for line in lines
+def page_geometry(
+    page: pymupdf.Page,
+    lines: Sequence[Line],
+    text: PrintedPage,
+    *,
+    drawn: bool,
+    filled: bool,
+    words: Sequence[Sequence] | None = None,
+    tol: Tolerances = DEFAULT,
+) -> tuple[PageItems, Turn]:
+    """Return in what the tables of a page are sought, and the turn that makes it upright.
+
+    `lines` are those that the page shows, `words` those of `text`, None for all of them; `drawn`
+    tells whether anything but text may be drawn, `filled` whether `lines` or `words` hold filled
+    fields, which the others lack.
+    """
+    directions = None if page.rotation else {(line.dx, line.dy) for line in lines}
+    rulings = paragraphs = None
+    if drawn and text.with_annotations and text.vectors is not None:
+        rulings = rulings_of_vectors(text.vectors, tol)
+    if directions == _LEVEL and not filled:
+        paragraphs = paragraphs_of(
+            (
+                (line.block, TextItem(line.x0, line.y0, line.x1, line.y1, line.text))
+                for line in lines
+            ),
+            tol,
+        )
+    return page_items(
+        page,
+        tol,
+        text.textpage,
+        words=words,
+        directions=directions or None,
+        drawn=drawn,
+        rulings=rulings,
+        paragraphs=paragraphs,
     )
 
 

@@ -10,9 +10,7 @@ from typing import Any
 
 import pymupdf
 
-from regcomments.read.pdf_open import MUPDF_ERRORS, open_pdf
 from regcomments.read.pdf_quads import uncorrected_boxes
-from regcomments.records import UnreadableError
 from regcomments.tables.items import Box, PageItems, Ruling, TextItem
 from regcomments.tables.paragraphs import Paragraphs, beside_no_ruling
 from regcomments.tables.rulings import box_edges, outermost, rulings_of
@@ -26,6 +24,7 @@ def page_items(
     tol: Tolerances = DEFAULT,
     textpage: pymupdf.TextPage | None = None,
     *,
+    words: Sequence[Sequence] | None = None,
     directions: Collection[tuple[float, float]] | None = None,
     drawn: bool = True,
     rulings: Sequence[Ruling] | None = None,
@@ -33,11 +32,13 @@ def page_items(
 ) -> tuple[PageItems, Turn]:
     """Return a page's words and rulings, turned so that most of its text is upright.
 
-    `directions` are those of all its lines, as unit vectors, when known; `drawn` tells whether
-    anything but text is drawn; `rulings` are its drawn lines, when known. Each saves a look.
+    `words` are those of `textpage` to look at, if not all of them. `directions` are those of all
+    its lines, as unit vectors, when known; `drawn` tells whether anything but text is drawn;
+    `rulings` are its drawn lines, when known. Each saves a look.
     `paragraphs` are blocks of upright text whose lines come as one item each, if at hand.
     """
-    words = words_of(page, textpage)
+    if words is None:
+        words = words_of(page, textpage)
     box = page.cropbox
     width, height = box.width, box.height
     upright = directions is not None and all(d == (1.0, 0.0) for d in directions)
@@ -142,28 +143,6 @@ def _may_be_upside_down(words: Sequence[Any]) -> bool:
             else:
                 forth += 1
     return back >= forth or back + forth < 5
-
-
-def upright_items(path: Path, tol: Tolerances = DEFAULT) -> dict[int, PageItems]:
-    """Return the geometry of those pages of a PDF that have text and show it upright, by number.
-
-    Empty for a file that PyMuPDF cannot open.
-    """
-    out: dict[int, PageItems] = {}
-    try:
-        doc = open_pdf(path)
-    except UnreadableError:
-        return out
-    with doc:
-        for number in range(doc.page_count):
-            try:
-                page = doc.load_page(number)
-                items, turn = page_items(page, tol)
-            except MUPDF_ERRORS:
-                continue
-            if items.items and turn == page.rotation // 90 % 4:
-                out[items.number] = items
-    return out
 
 
 def liteparse_layout(

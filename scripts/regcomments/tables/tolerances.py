@@ -82,10 +82,6 @@ class Tolerances:
 
     # Headers and footers of a page stand in this share of its height at either end.
     margin_share: float = 0.1
-    # A page whose longest run of lines of at most `short_line` characters is shorter than
-    # `short_run` has no table: two rows of three cells make six.
-    short_line: int = 40
-    short_run: int = 4
 
 
 DEFAULT = Tolerances()
