@@ -1,5 +1,6 @@
 """Running a job: no page is recorded as read unless it was, whatever the engine does."""
 
+import errno
 import os
 import signal
 import socket
@@ -10,7 +11,8 @@ import time
 from pathlib import Path
 
 import pytest
-from regcomments.ocr import store
+from regcomments.errors import UserError
+from regcomments.ocr import source, store
 from regcomments.ocr.engines import Outcome, PageInk
 from regcomments.ocr.queue import Row, build_queue
 from regcomments.ocr.run import RunSettings, read_shard
@@ -147,6 +149,48 @@ def test_a_changed_or_lost_file_isnt_read_under_the_old_hash(tmp_path, scan):
     assert report.failed == 1 and "No such file" in report.failures[0][2]
 
 
+@pytest.mark.parametrize("lost", [False, True], ids=["changed", "lost"])
+def test_attempt_counted_against_a_content_that_was_never_seen(tmp_path, scan, lost):
+    """The same letter lies with other comments: their pages must not be given up for it."""
+    rows = job(tmp_path, scan, (1,))
+    path = tmp_path / "T-2024-0001" / "C-1" / "attachment_1.pdf"
+    whole = path.read_bytes()
+    for _ in range(4):
+        path.write_bytes(scan + b"\n% changed")
+        if lost:
+            path.unlink()
+        assert read_shard(rows, tmp_path, FaultyEngine({}, TEXT), QUIET).failed == 1
+    assert store.lookup(tmp_path, rows[0].sha256) is None
+    path.write_bytes(whole)
+    assert read_shard(rows, tmp_path, FaultyEngine({}, TEXT), QUIET).read == 1
+
+
+def test_attempt_counted_against_pages_when_the_machine_has_no_room(tmp_path, scan, monkeypatch):
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    rows = job(tmp_path, scan, (1,))
+    monkeypatch.setattr(source, "make_scratch", full)
+    with pytest.raises(UserError, match="No space left"):
+        read_shard(rows, tmp_path, FaultyEngine({}, TEXT), QUIET)
+    assert store.lookup(tmp_path, rows[0].sha256) is None
+
+
+@pytest.mark.parametrize("error", [AttributeError, ZeroDivisionError, EOFError, AssertionError])
+def test_lost_pages_when_an_engine_raises_what_nobody_foresaw(tmp_path, scan, error):
+    class Odd(FaultyEngine):
+        def read(self, source):
+            for result in super().read(source):
+                if result.number == 2:
+                    raise error("odd")
+                yield result
+
+    rows = job(tmp_path, scan)
+    report = read_shard(rows, tmp_path, Odd({}, TEXT), QUIET)
+    assert outcomes(tmp_path, rows) == {1: "text", 2: "failed", 3: "text"}
+    assert report.failed == 1
+
+
 def test_progress_tells_pages_and_rate(tmp_path, scan):
     lines = []
     read_shard(job(tmp_path, scan), tmp_path, FaultyEngine({2: "empty"}, TEXT),
@@ -209,6 +253,13 @@ def run_task(pages, task, number, options):
     if number == 3: hoard = bytearray(3_000_000_000)
     if number == 4: os._exit(7)
     if number == 5: raise RecursionError("deep")
+    if number in range(7, 10):
+        conn = Connection(os.dup(int(sys.argv[1])))
+        conn.send_bytes({7: b"[1]", 8: b"{half", 9: b"[" * 100_000}[number])
+        time.sleep(600)
+    if number == 10:
+        os.write(int(sys.argv[1]), (0x7FFFFFFF).to_bytes(4, "big") + b"x" * 1000)
+        time.sleep(600)
     return true(pages, task, number, options)
 tasks.run_task = run_task
 tasks.serve(Connection(int(sys.argv[1])), int(sys.argv[2]))
@@ -217,7 +268,17 @@ tasks.serve(Connection(int(sys.argv[1])), int(sys.argv[2]))
 
 @pytest.mark.parametrize(
     ("page", "told"),
-    [(1, "signal 11"), (2, "within 3 s"), (3, "memory"), (4, "exit 7"), (5, "RecursionError")],
+    [
+        (1, "signal 11"),
+        (2, "within 3 s"),
+        (3, "memory"),
+        (4, "exit 7"),
+        (5, "RecursionError"),
+        (7, "no sense"),
+        (8, "no sense"),
+        (9, "no sense"),
+        (10, "stopped answering|within 3 s"),
+    ],
 )
 def test_a_page_that_breaks_its_process_costs_only_itself(tmp_path, monkeypatch, page, told):
     (tmp_path / "faulty_tasks.py").write_text(FAULTS)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import logging
+import os
 import signal
 import threading
 import time
@@ -12,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from regcomments.errors import UserError
 from regcomments.ocr import store
 from regcomments.ocr.engines import DONE, Engine, Outcome, PageResult, engine_key
 from regcomments.ocr.judge import judge
@@ -21,6 +24,17 @@ from regcomments.ocr.source import FileSource, PageError, PageLimits, PageProces
 PART_PAGES = 25  # pages written at once: a kill loses less than half a minute of one GPU
 REPORT_SECONDS = 10.0  # between progress lines
 RETRIES = 1  # further tries of a failed page within the run, by an engine that may do better
+
+# Parts of errors that tell of the file or the machine and not of the page, from ocr/raster.py and
+# the system: nothing is stored, since the same content may lie with other comments.
+_NOT_THE_PAGE = (
+    "the file has changed since it was queued",
+    "is no longer there, or has changed",
+    *(
+        os.strerror(number)
+        for number in (errno.ENOENT, errno.ESTALE, errno.EACCES, errno.EIO, errno.ENOSPC)
+    ),
+)
 
 _log = logging.getLogger(__name__)
 
@@ -115,7 +129,8 @@ def _read_row(
         results: list[PageResult] = []
         try:
             for result in _read_pages(engine, replace(source, pages=part.pages), settings):
-                results.append(result)
+                if not _never_seen(result):
+                    results.append(result)
                 report.pages[result.outcome] += 1
                 if result.outcome not in DONE:
                     report.failures.append((row, result.number, result.error or ""))
@@ -124,6 +139,11 @@ def _read_row(
             if results:
                 with _signals_held():
                     store.write(state, row.sha256, engine, results, attempts, part=not whole)
+
+
+def _never_seen(result: PageResult) -> bool:
+    error = result.error or ""
+    return result.outcome == Outcome.FAILED and any(part in error for part in _NOT_THE_PAGE)
 
 
 def _read_pages(engine: Engine, source: FileSource, settings: RunSettings) -> Iterator[PageResult]:
@@ -173,7 +193,9 @@ def _guarded(engine: Engine, source: FileSource) -> Iterator[PageResult]:
         for result in engine.read(source):
             reached.add(result.number)
             yield result
-    except (OSError, PageError, ValueError, RuntimeError, LookupError, TypeError) as error:
+    except UserError:
+        raise
+    except Exception as error:  # an engine is many libraries: what they raise costs these pages
         _log.warning("%s: %s on %s", engine.name, type(error).__name__, source.file, exc_info=True)
         message = " ".join(f"{type(error).__name__}: {error}".split())[:300]
         for number in source.pages:

@@ -20,9 +20,11 @@ from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
 from typing import Any
 
-from regcomments.ocr.engines import PageInk
+from regcomments.ocr.engines import EngineUnavailableError, PageInk
 from regcomments.scratch import make_scratch
 
+# Of an answer: 20 million pixels in base64 have 27 MB, a page's own PDF with its pictures more.
+_MOST_BYTES = 256 << 20
 RECYCLE_RSS_MB = 900  # MuPDF and Tesseract keep what a heavy page took; a new process costs 0.3 s
 
 
@@ -61,16 +63,31 @@ class PageProcess:
         self.close()
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Return the answer to `request`. Raises PageError when there is none or it is an error."""
+        """Return the answer to `request`. Raises PageError when there is none or it is an error.
+
+        EngineUnavailableError when the process can't be started: no page is at fault for that.
+        """
         if self._conn is None:
-            self._start()
+            try:
+                self._start()
+            except OSError as error:
+                self.close()
+                raise EngineUnavailableError(
+                    f"no process for reading pages can be started ({error.strerror or error}): see "
+                    "to it and run the same command again; the pages stay queued"
+                ) from error
         overrun = threading.Event()
         timer = threading.Timer(self._limits.seconds, self._overran, [self._process, overrun])
         timer.daemon = True
         timer.start()
         try:
             self._conn.send_bytes(json.dumps(request).encode())
-            answer = json.loads(self._conn.recv_bytes())
+            answer = json.loads(self._conn.recv_bytes(_MOST_BYTES))
+            if not isinstance(answer, dict):
+                raise ValueError("no object")
+        except (ValueError, RecursionError):
+            self.close()
+            raise PageError("the page's process answers what makes no sense") from None
         except (EOFError, OSError):
             how = self._death()
             self.close()
@@ -82,6 +99,8 @@ class PageProcess:
             raise
         finally:
             timer.cancel()
+        if overrun.is_set():
+            self.close()  # it answered at the last moment; the next page needs one that lives
         if answer.pop("rss_mb", 0) > RECYCLE_RSS_MB:
             self.close()
         if "error" in answer:
@@ -126,15 +145,15 @@ class PageProcess:
             "PYTHONPATH": os.pathsep.join(search),
             "TMPDIR": str(self._scratch),
         }
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", self._program, str(theirs.fileno()), str(os.getpid())],
-            pass_fds=[theirs.fileno()],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            env=environment,
-        )
-        theirs.close()
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-m", self._program, str(theirs.fileno()), str(os.getpid())],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env=environment,
+            )
         self._conn = mine
         setup = {
             "memory_mb": self._limits.memory_mb,
