@@ -149,7 +149,9 @@ def _write_twin(
 ) -> bool:
     fields = ", ".join(columns)
     query = f"SELECT {fields}, place, turn FROM {delta.sources[name]}"
+    order = ""  # the rows of a walk come in order, and nothing is held when they are not sorted
     if not fresh:
+        order = " ORDER BY place, turn"
         old = parquet_source(twin, file_row_number="true")
         query += (
             f" UNION ALL SELECT {fields}, file_row_number AS place, 0 AS turn FROM {old} AS old "
@@ -157,7 +159,7 @@ def _write_twin(
         )
     with temporary(twin) as made:
         con.execute(
-            f"COPY (SELECT {fields} FROM ({query}) ORDER BY place, turn) TO {literal(made)} "
+            f"COPY (SELECT {fields} FROM ({query}){order}) TO {literal(made)} "
             f"(FORMAT parquet, COMPRESSION zstd, "
             f"KV_METADATA {{{VERSION_KEY}: {literal(INDEX_VERSION)}}})"
         )
