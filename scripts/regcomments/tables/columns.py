@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from itertools import accumulate
+from operator import itemgetter
 
 from regcomments.tables.items import Box, TextItem
 from regcomments.tables.lines import Line, Piece
 from regcomments.tables.tolerances import DEFAULT, Tolerances
 
 Span = tuple[float, float]
+
+# Columns up to which a loop over them is faster than bisection with a key.
+_MANY = 24
+_left, _right = itemgetter(0), itemgetter(1)
 
 
 def overlap(a0: float, a1: float, b0: float, b1: float) -> float:
@@ -29,10 +35,18 @@ def merged_headings(lines: Sequence[Line], tol: Tolerances = DEFAULT) -> set[Pie
         (k, [p.box.x0 for p in lines[k].pieces], [p.box.x1 for p in lines[k].pieces])
         for k in range(0, len(lines), step)
     ]
+    # Most pieces lie over no white between two others: they are asked no further. The gaps are
+    # in the order of their left ends from the right, with the least right end so far.
+    gaps = sorted([(-a, b) for _, x0, x1 in edges for a, b in zip(x1, x0[1:], strict=False)])
+    starts = [gap[0] for gap in gaps]
+    ends = list(accumulate([gap[1] for gap in gaps], min))
     found = set()
     for k, line in enumerate(lines):
         for piece in line.pieces:
             lo, hi = piece.box.x0 + 1.0, piece.box.x1 - 1.0
+            after = bisect_left(starts, -lo)
+            if not after or ends[after - 1] >= hi:
+                continue
             several = one = 0
             for j, x0, x1 in edges:
                 if j == k:
@@ -81,9 +95,17 @@ def columns_of(lines: Sequence[Line], tol: Tolerances = DEFAULT) -> list[Span]:
 
 def _touched(box: Box | TextItem, columns: Sequence[Span]) -> range:
     """The indexes of the columns that a box overlaps; columns are apart and in order."""
-    first = bisect_right(columns, box[0], key=lambda c: c[1])
-    last = bisect_left(columns, box[2], key=lambda c: c[0])
-    return range(first, max(first, last))
+    x0, x1, n = box[0], box[2], len(columns)
+    if n > _MANY:
+        first = bisect_right(columns, x0, key=_right)
+        return range(first, max(first, bisect_left(columns, x1, key=_left)))
+    first = 0
+    while first < n and columns[first][1] <= x0:
+        first += 1
+    last = first
+    while last < n and columns[last][0] < x1:
+        last += 1
+    return range(first, last)
 
 
 def _union(spans: Sequence[Span]) -> list[Span]:

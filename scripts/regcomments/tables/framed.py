@@ -73,7 +73,10 @@ def finer(
     upright: Sequence[Segment],
     tol: Tolerances,
 ) -> Draft | None:
-    """Read a sparsely ruled grid by its text; its lines part columns and rows where drawn."""
+    """Read a sparsely ruled grid by its text; its lines part columns and rows where drawn.
+
+    `items` are in the order of `sort_items`.
+    """
     box = draft.box
     inside = [i for i in items if box.holds((i.x0 + i.x1) / 2, (i.y0 + i.y1) / 2)]
     cuts = [
@@ -82,7 +85,7 @@ def finer(
         if box.x0 < s.at < box.x1 and overlap(s.lo, s.hi, box.y0, box.y1) > 0.5 * (box.y1 - box.y0)
     ]
     rules = [s for s in flat if box.y0 - 2 <= s.at <= box.y1 + 2]
-    lines = lines_of(inside, cuts, tol)
+    lines = lines_of(inside, cuts, tol, ordered=True)
     columns = columns_of_run(lines, rules, tol)
     if len(columns) < draft.n_cols:
         return None
@@ -97,7 +100,8 @@ def booktabs(
 ) -> list[Draft]:
     """Return tables set between rules of one length: above and below the heading, and at the end.
 
-    The rules vouch for the table, so its cells may hold sentences.
+    The rules vouch for the table, so its cells may hold sentences. `items` are in the order of
+    `sort_items`.
     """
     groups: dict[tuple[int, int], list[Segment]] = defaultdict(list)
     for s in flat:
@@ -115,7 +119,7 @@ def booktabs(
         inside = [
             i for i in items if 2 * top < i[1] + i[3] < 2 * end and 2 * lo <= i[0] + i[2] <= 2 * hi
         ]
-        lines = lines_of(inside, (), tol)
+        lines = lines_of(inside, (), tol, ordered=True)
         if all(len(line.pieces) < 2 for line in lines):
             continue  # nothing that could be a heading
         while len(rules) >= 3:

@@ -97,7 +97,11 @@ def stacked(draft: Draft, tol: Tolerances = DEFAULT) -> bool:
     bands: dict[tuple[int, int], list[tuple[Place, Sequence[Line]]]] = defaultdict(list)
     for place in draft.filled:
         if place.box is not None:
-            lines = () if on_one_line(place.words, tol) else lines_of(place.words, (), tol)
+            lines = (
+                ()
+                if on_one_line(place.words, tol)
+                else lines_of(place.words, (), tol, ordered=True)
+            )
             bands[place.row, place.rows].append((place, lines))
     fitting = breaks = 0
     for (row, _), band in bands.items():
@@ -136,7 +140,7 @@ def split_columns(place: Place, grid: Grid, tol: Tolerances = DEFAULT) -> list[P
         return [place]
     borders = grid.xs[place.col + 1 : place.col + place.cols]
     cut = [x for x in borders if not any(w.x0 + 1 < x < w.x1 - 1 for w in place.words)]
-    lines = lines_of(place.words, (), tol)
+    lines = lines_of(place.words, (), tol, ordered=True)
     if not any(len(line.pieces) > 1 for line in lines):
         return [place]
     # A piece across a border vetoes that border.
