@@ -1,5 +1,8 @@
 """A fake program for marker's processes, and a fake Python that has marker."""
 
+import contextlib
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 TEXT = "The clinic supports the proposed payment floor for rural hospitals."
@@ -27,6 +30,15 @@ while True:
     if word == "kill": os.kill(os.getpid(), 9)
     if word == "eat":
         hoard = bytearray(300 << 20); time.sleep(600)
+    if word in ("list", "split", "deep"):
+        conn.send_bytes({"list": b"[1]", "split": b"{half", "deep": b"[" * 100_000}[word])
+        continue
+    if word == "huge":
+        os.write(conn.fileno(), (0x7FFFFFFF).to_bytes(4, "big") + b"x" * 1000)
+        time.sleep(600)
+    if word == "torn":
+        os.write(conn.fileno(), (1000).to_bytes(4, "big") + b"x" * 10)
+        os.kill(os.getpid(), 19)
     if word == "late": time.sleep(0.5)
     if word == "lame": time.sleep(0.8)
     text = "" if word == "empty" else f"TEXT {number}"
@@ -43,3 +55,19 @@ def fake_python(path: Path, output: str, code: int = 0) -> str:
     path.write_text(f"#!/bin/sh\necho '{output}'\nexit {code}\n")
     path.chmod(0o755)
     return str(path)
+
+
+@contextlib.contextmanager
+def within(seconds: int) -> Iterator[None]:
+    """Within, what takes longer fails with TimeoutError instead of hanging."""
+
+    def overrun(*_: object) -> None:
+        raise TimeoutError(f"not done within {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, overrun)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)

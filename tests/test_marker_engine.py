@@ -1,11 +1,9 @@
 """The marker engine over fake processes: order, faults of single pages, a server that goes away."""
 
-import contextlib
+import errno
 import os
-import signal
 import sys
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import pytest
@@ -18,25 +16,9 @@ from regcomments.ocr.run import RunSettings, _read_pages
 from regcomments.ocr.server import Endpoint, ServerSettings
 from regcomments.ocr.source import PageError
 
-from tests.marker_fakes import PROGRAM, TEXT, fake_python
+from tests.marker_fakes import PROGRAM, TEXT, fake_python, within
 
 WHERE = Endpoint("http://gpu.lan:8000/v1")
-
-
-@contextlib.contextmanager
-def deadline(seconds: int) -> Iterator[None]:
-    """Within, what takes longer fails with TimeoutError instead of hanging."""
-
-    def overrun(*_: object) -> None:
-        raise TimeoutError(f"not done within {seconds} s")
-
-    before = signal.signal(signal.SIGALRM, overrun)
-    signal.alarm(seconds)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
 
 
 @dataclass
@@ -235,7 +217,7 @@ def test_result_under_the_wrong_page_when_a_page_is_tried_again_while_others_are
     assert outcomes(engine, {1: "late", 2: "late"}, 4)  # both processes are up
     words = dict.fromkeys(range(1, 9), "late") | {bad: "lame"}
     source = Words(words, tuple(range(1, 9)))
-    with deadline(30):
+    with within(30):
         results = list(_read_pages(engine, source, RunSettings(progress=lambda _: None)))
     assert sorted(result.number for result in results) == list(source.pages)
     read = {r.number: r.markdown for r in results if r.outcome == Outcome.TEXT}
@@ -249,3 +231,24 @@ def test_result_under_the_wrong_page_is_refused_when_two_reads_overlap(engine):
         next(engine.read(Words({}, (4,))))
     assert [result.number for result in first] == [2, 3]
     assert [result.number for result in engine.read(Words({}, (4,)))] == [4]
+
+
+def test_attempt_counted_against_pages_when_no_process_can_be_started(engine, monkeypatch):
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(MarkerProcess, "start", full)
+    with pytest.raises(EngineUnavailableError, match="No space left"):
+        list(engine.read(Words({}, (1, 2))))
+
+
+def test_lost_work_when_the_server_goes_away_while_a_page_before_is_slow(engine, server):
+    """Pages behind the slow one were read: the store is to have them."""
+    assert outcomes(engine, {1: "late", 2: "late"}, 4)  # both processes are up
+    source = Words({1: "lame"}, (1, 2, 3, 4))
+    server.down = ["down", "down still"]
+    numbers = []
+    with pytest.raises(EngineUnavailableError, match="down still"):
+        for result in engine.read(source):
+            numbers.append(result.number)
+    assert numbers[:2] == [2, 3] and set(numbers) <= {2, 3, 4}

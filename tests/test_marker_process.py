@@ -1,15 +1,18 @@
 """marker's processes with a fake program in them: environment, deadline, memory, death, order."""
 
+import errno
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from multiprocessing import Pipe
 from pathlib import Path
 
 import pytest
 from regcomments.ocr import marker as marker_module
+from regcomments.ocr import marker_process
 from regcomments.ocr.engines import EngineUnavailableError, engine_key
 from regcomments.ocr.engines import make as make_engine
 from regcomments.ocr.marker_env import MarkerSettings, environment, find_python, setup, versions
@@ -22,7 +25,7 @@ from regcomments.ocr.marker_process import (
 )
 from regcomments.ocr.server import Endpoint
 
-from tests.marker_fakes import PROGRAM, TEXT, fake_python
+from tests.marker_fakes import PROGRAM, TEXT, fake_python, within
 
 WHERE = Endpoint("http://gpu.lan:8000/v1")
 
@@ -97,6 +100,45 @@ def test_death_and_overrun_are_told_and_leave_nothing(started, word, message):
     assert not scratch.exists()
     process.start()  # and it can be used again
     assert await_answer(process) == {"ready": True}
+
+
+@pytest.mark.parametrize("word", ["list", "split", "deep", "huge", "torn"])
+def test_crash_or_hang_on_an_answer_that_makes_no_sense(started, word, monkeypatch):
+    monkeypatch.setattr(marker_process, "STALL_SECONDS", 0.5)
+    process = started()
+    await_answer(process)
+    process.ask(f"{word} 1".encode())
+    with within(15), pytest.raises(MarkerDiedError, match=r"makes no sense|stopped answering"):
+        await_answer(process)
+    assert process.conn is None
+
+
+def test_unbounded_time_when_a_process_no_longer_reads(started, monkeypatch):
+    monkeypatch.setattr(marker_process, "STALL_SECONDS", 0.5)
+    process = started()
+    await_answer(process)
+    os.kill(process._process.pid, signal.SIGSTOP)
+    with within(15), pytest.raises(MarkerDiedError, match="stopped reading"):
+        process.ask(b"x" * (8 << 20))
+        await_answer(process)
+    assert process.conn is None
+
+
+def test_folder_left_behind_when_a_process_can_t_be_started(program, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    plan = ProcessPlan(str(tmp_path / "no-python"), {}, {}, program=program)
+    process = MarkerProcess(plan, ProcessLimits())
+    before = set(tmp_path.iterdir()), len(os.listdir("/proc/self/fd"))
+    with pytest.raises(OSError):
+        process.start()
+    monkeypatch.setattr(Path, "write_bytes", full_disk)
+    with pytest.raises(OSError, match="No space left"):
+        process.start()
+    assert (set(tmp_path.iterdir()), len(os.listdir("/proc/self/fd"))) == before
+
+
+def full_disk(*_: object) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def test_memory_is_watched(started):

@@ -228,6 +228,10 @@ class _Round:
                     for process in processes:
                         self._check(process)
                 yield self._done.pop(number)
+        except EngineUnavailableError:
+            # Read already, while one before them was slow.
+            yield from (self._done[number] for number in sorted(self._done))
+            raise
         finally:
             # Left early: an answer that nobody waits for would be taken for the next page's.
             for process, _ in self._asked.values():
@@ -239,7 +243,13 @@ class _Round:
             if not self._left:
                 return
             if process.conn is None:
-                process.start()
+                try:
+                    process.start()
+                except OSError as error:
+                    raise EngineUnavailableError(
+                        f"a marker process can't be started ({error.strerror or error}): see to it "
+                        "and run the same command again; the pages stay queued"
+                    ) from error
             if not process.ready or process.busy:
                 continue
             number = self._left.popleft()

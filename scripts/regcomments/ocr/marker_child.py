@@ -159,11 +159,11 @@ class Reader:
     """marker with its one model dictionary; a converter for each page costs half a millisecond."""
 
     def __init__(self, setup: dict[str, Any]) -> None:
-        stay_with_the_server()
         from marker.converters.pdf import PdfConverter
         from marker.models import create_model_dict
         from surya.inference import SuryaInferenceManager
 
+        stay_with_the_server()
         self._converter = PdfConverter
         self._config = setup["marker"]
         self._page = Path(setup["scratch"], "page.pdf")

@@ -11,10 +11,12 @@ import json
 import os
 import shutil
 import signal
+import socket
+import struct
 import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from multiprocessing.connection import Connection, Pipe, wait
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,8 @@ from regcomments.scratch import make_scratch
 
 CHILD = Path(__file__).with_name("marker_child.py")
 LOOK_SECONDS = 0.5  # between looks at deadlines and memory while nothing arrives
+STALL_SECONDS = 20.0  # for the next bytes of a message; a process that runs needs milliseconds
+_MOST_BYTES = 64 << 20  # of an answer; the longest that the model may give has under 1 MB
 _LOG_TAIL = 400  # characters of a dead process's last words that go into a message
 
 
@@ -74,13 +78,26 @@ class MarkerProcess:
     _process: subprocess.Popen | None = None
     _scratch: Path | None = None
     _deadline: float = 0.0
-    _started: float = field(default=0.0)
+    _stalled: bool = False
 
     def start(self) -> None:
-        """Start the process unless it runs; it gets ready on its own time."""
+        """Start the process unless it runs; it gets ready on its own time. Raises OSError."""
         if self.conn is not None:
             return
-        mine, theirs = Pipe()
+        try:
+            self._start()
+        except OSError:
+            self.close()
+            raise
+        self._deadline = time.monotonic() + self.limits.start_seconds
+        setup = {
+            **self.plan.setup,
+            "scratch": str(self._scratch),
+            "scratch_mb": self.limits.scratch_mb,
+        }
+        self._send(setup)
+
+    def _start(self) -> None:
         self._scratch = make_scratch("marker")
         font = self._scratch / "font.ttf"
         font.write_bytes(self.plan.font)
@@ -89,33 +106,22 @@ class MarkerProcess:
             "TMPDIR": str(self._scratch),
             "FONT_PATH": str(font),
         }
-        self.conn, self.ready, self.busy = mine, False, False
-        try:
-            with open(self._scratch / "log", "wb") as log:
-                self._process = subprocess.Popen(
-                    [
-                        *(self.plan.python, "-P", str(self.plan.program)),
-                        *(str(theirs.fileno()), str(os.getpid())),
-                    ],
-                    pass_fds=[theirs.fileno()],
-                    cwd=self._scratch,
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=subprocess.STDOUT,
-                    env=environment,
-                )
-        except OSError:
-            self.close()
-            raise
-        finally:
-            theirs.close()
-        self._deadline = time.monotonic() + self.limits.start_seconds
-        setup = {
-            **self.plan.setup,
-            "scratch": str(self._scratch),
-            "scratch_mb": self.limits.scratch_mb,
-        }
-        self._send(setup)
+        self.ready = self.busy = self._stalled = False
+        self.conn, theirs = Pipe()
+        with theirs, open(self._scratch / "log", "wb") as log:
+            _bound_waits(self.conn)
+            self._process = subprocess.Popen(
+                [
+                    *(self.plan.python, "-P", str(self.plan.program)),
+                    *(str(theirs.fileno()), str(os.getpid())),
+                ],
+                pass_fds=[theirs.fileno()],
+                cwd=self._scratch,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env=environment,
+            )
 
     def ask(self, pdf: bytes) -> None:
         """Send the one page in `pdf`; the process must be ready and not busy."""
@@ -126,8 +132,13 @@ class MarkerProcess:
     def answer(self) -> dict[str, Any]:
         """Return what the process sent. Raises MarkerDiedError when it is dead."""
         try:
-            answer = json.loads(self.conn.recv_bytes())
-        except (EOFError, OSError, ValueError):
+            answer = json.loads(self.conn.recv_bytes(_MOST_BYTES))
+            if not isinstance(answer, dict):
+                raise ValueError("no object")
+        except (ValueError, RecursionError):
+            self.close()
+            raise MarkerDiedError("the marker process answers what makes no sense") from None
+        except (EOFError, OSError):
             how = self._death()
             self.close()
             raise MarkerDiedError(how) from None
@@ -146,6 +157,9 @@ class MarkerProcess:
         """Raise MarkerDiedError, and kill the process, when it is beyond a bound."""
         if self.conn is None or (self.ready and not self.busy):
             return
+        if self._stalled:
+            self.close()
+            raise MarkerDiedError("the marker process stopped reading")
         if time.monotonic() > self._deadline:
             how = f"not done within {self.limits.page_seconds:g} s"
             if not self.ready:
@@ -182,8 +196,12 @@ class MarkerProcess:
         self.ready = self.busy = False
 
     def _send(self, message: Mapping[str, Any]) -> None:
-        with contextlib.suppress(OSError):  # a process that died shows when its answer is read
+        try:
             self.conn.send_bytes(json.dumps(message).encode())
+        except BlockingIOError:
+            self._stalled = True  # half a message is of no use; `check` tells
+        except OSError:
+            pass  # a process that died shows when its answer is read
 
     def _death(self) -> str:
         try:
@@ -198,6 +216,18 @@ class MarkerProcess:
             text = (self._scratch / "log").read_text("utf-8", "replace")
             tail = " ".join(text[-_LOG_TAIL:].split())
         return f"the marker process died ({how}){': ' if tail else ''}{tail}"
+
+
+def _bound_waits(conn: Connection) -> None:
+    """Have reads and writes on `conn` give up when nothing moves for STALL_SECONDS.
+
+    A process that stopped in the middle of a message would hold the job for ever.
+    """
+    whole = int(STALL_SECONDS)
+    wait_for = struct.pack("ll", whole, int((STALL_SECONDS - whole) * 1e6))  # struct timeval
+    with socket.socket(fileno=os.dup(conn.fileno())) as end:
+        for way in (socket.SO_SNDTIMEO, socket.SO_RCVTIMEO):
+            end.setsockopt(socket.SOL_SOCKET, way, wait_for)
 
 
 def arrivals(processes: Sequence[MarkerProcess]) -> Iterator[MarkerProcess]:
