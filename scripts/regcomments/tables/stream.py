@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from regcomments.tables.belief import believable
 from regcomments.tables.columns import Span, columns_of, place
 from regcomments.tables.draft import Draft, Place
 from regcomments.tables.heading import heading_lines, rows_from
-from regcomments.tables.items import hull
+from regcomments.tables.items import TextItem, hull
 from regcomments.tables.lattice import Segment
 from regcomments.tables.lines import Line
 from regcomments.tables.prose import prose_pieces, wordy
-from regcomments.tables.rows import Row, figure_columns, full_rule, is_data, row_of
+from regcomments.tables.rows import Key, Row, figure_columns, full_rule, is_data, row_of
 from regcomments.tables.runs import runs_of, with_ends
 from regcomments.tables.tolerances import DEFAULT, Tolerances
 
@@ -76,14 +76,48 @@ def draft_of(
 
 
 def draft_from(rows: Sequence[Row], n_cols: int) -> Draft:
-    """Return the draft of finished rows."""
+    """Return the draft of finished rows, no two places over each other."""
     places = [
         Place(r, a, row.spans.get((a, b), 1), b - a + 1, tuple(words))
         for r, row in enumerate(rows)
-        for (a, b), words in sorted(row.cells.items())
+        for (a, b), words in apart(row.cells)
     ]
+    for k, p in enumerate(places):
+        if p.rows > 1:
+            below = [
+                q.row
+                for q in places[k + 1 :]
+                if p.row < q.row < p.row + p.rows
+                and q.col < p.col + p.cols
+                and p.col < q.col + q.cols
+            ]
+            places[k] = p._replace(rows=min([len(rows), p.row + p.rows, *below]) - p.row)
     words = [w for p in places for w in p.words]
     return Draft(hull(words), len(rows), n_cols, tuple(places))
+
+
+def apart(cells: Mapping[Key, list[TextItem]]) -> list[tuple[Key, list[TextItem]]]:
+    """Return the texts of a row by columns, from left to right, no column in two of them.
+
+    Where two share columns, one that begins further left ends before the other, one that begins
+    at the same column begins behind it; those above each other are one.
+    """
+    found = sorted(cells.items())
+    k = 1
+    while k < len(found):
+        ((a0, a1), left), ((b0, b1), right) = found[k - 1 : k + 1]
+        if b0 > a1:
+            k += 1
+            continue
+        if a0 < b0:
+            found[k - 1] = (a0, b0 - 1), left
+        elif a1 < b1 and max(w.x1 for w in left) <= min(w.x0 for w in right):
+            found[k] = (a1 + 1, b1), right
+        else:
+            found[k - 1 : k + 1] = [((a0, max(a1, b1)), left + right)]
+        found.sort()
+        k = 1
+    return found
 
 
 def trim_ends(rows: list[Row], head: int, n_cols: int, tol: Tolerances = DEFAULT) -> list[Row]:
