@@ -39,7 +39,7 @@ def shown(picture: bytes, matrix: str = "612 0 0 792 0 0", more: str = "") -> py
 
 
 def view(page: pymupdf.Page) -> View:
-    return view_of(page, PageParts(page), None, has_text=False, image_share=1.0)
+    return view_of(page, PageParts(page), None, has_text=False, picture_only=True)
 
 
 def facts_of(page: pymupdf.Page) -> PageFacts:
@@ -91,8 +91,7 @@ def test_what_is_decoded_and_what_is_drawn(
     if len(picture) < 1000:
         page.parent.update_stream(page.get_images()[0][0], picture, compress=0)
         page.parent.xref_set_key(page.get_images()[0][0], "Filter", "/DCTDecode")
-    share = 0.2 if matrix.startswith("300") else 1.0
-    view_of(page, PageParts(page), None, has_text=False, image_share=share)(0.0, 1.0)
+    facts_of(page)
     assert bool(drawn) != decoded
 
 
@@ -103,6 +102,14 @@ def test_a_masked_or_inverted_jpeg_is_drawn(key: str, drawn: list[int]) -> None:
     page.parent.xref_set_key(xref, key, "[1 0]" if key == "Decode" else f"{xref} 0 R")
     view(page)(0.0, 1.0)
     assert drawn
+
+
+def test_letters_drawn_over_a_jpeg_are_seen() -> None:
+    ground = jpeg(files.png(Image.new("L", (850, 1100), 236)))
+    places = [(72 + 9 * col, 700 - 18 * row) for row in range(12) for col in range(50)]
+    strokes = [f"{x} {y} 2 10 re {x} {y} 6 2 re {x} {y + 8} 6 2 re" for x, y in places if x * y % 7]
+    assert facts_of(shown(ground)).letters == 0
+    assert facts_of(shown(ground, more=f"0 g {' '.join(strokes)} f")).letters > 200
 
 
 def test_a_full_page_is_settled_by_a_sample(drawn: list[int]) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 import pymupdf
 
 from regcomments.read import ink
-from regcomments.read.pageview import view_of
+from regcomments.read.pageview import ALL, view_of
 from regcomments.read.pdf_parts import PageParts
 from regcomments.read.sanity import bad_characters, text_sanity
 
@@ -267,7 +267,10 @@ def _with_look(
         parts,
         textpage,
         has_text=facts.chars > 0,
-        image_share=facts.image_share,
+        # Letters may be drawn over a picture, as outlines or in a font without characters.
+        picture_only=facts.image_share >= ALL
+        and facts.paths == 0
+        and facts.visible_text_share == 0,
         clip=clip,
     )
     seen = ink.look_first(view, facts.chars, faint=facts.chars < SHORT_TEXT)

@@ -30,8 +30,8 @@ View = Callable[[float, float], Viewed]
 # resolution) reduced to these numbers of pixels.
 _DPI = 100
 _FEWEST_PIXELS, _MOST_PIXELS, _ZOOM = 500_000, 1_600_000, 4.0
-# Of the page, from which a single picture is taken for the page.
-_ALL = 0.9
+# Part of the page under pictures from which they are taken for the page.
+ALL = 0.9
 # An A3 page scanned at 600 dpi has 70 million pixels.
 _MOST_DECODED = 80_000_000
 _SIX_NUMBERS = re.compile(rb"((?:[-+]?[\d.]{1,24}\s+){6})cm(?![A-Za-z])")
@@ -47,18 +47,18 @@ def view_of(
     textpage: pymupdf.TextPage | None,
     *,
     has_text: bool,
-    image_share: float,
+    picture_only: bool,
     clip: pymupdf.Rect | None = None,
 ) -> View:
     """Return the cheapest view of `page`, or of `clip` on it, at about 100 dpi.
 
     `has_text` tells that the page has a text layer, whose boxes come with the view; `textpage`
-    is one without pictures, if at hand. `image_share` is the part of the page under pictures.
-    Raises what MuPDF raises, here or in the view.
+    is one without pictures, if at hand. `picture_only` tells that the page is all under pictures
+    and draws nothing else. Raises what MuPDF raises, here or in the view.
     """
     if has_text or clip is not None:
         return _whole(_rendered(page, clip or page.rect, _spans(page, textpage)))
-    if image_share < _ALL or len(parts.pictures) != 1:
+    if not picture_only or len(parts.pictures) != 1:
         return _whole(_rendered(page, page.rect))
     coded = page.parent.xref_get_key(parts.pictures[0].xref, "Filter")[1]
     jpeg = _jpeg(page, parts) if coded in ("/DCTDecode", "[/DCTDecode]") else None
