@@ -1,6 +1,7 @@
 """Progress of real runs: lines that rewrite themselves on a terminal, plain ones in a pipe."""
 
 import os
+import re
 import signal
 import time
 
@@ -10,6 +11,7 @@ from tests.terminals import run_on_terminal, shown
 
 pytestmark = pytest.mark.slow
 
+AT_WORK = re.compile(rb": \d+/\d+ comments, ")
 SLOW = "\n".join(f"Line {number} of a long letter about the rule." for number in range(400))
 
 
@@ -32,7 +34,7 @@ def test_a_terminal_shows_each_job_and_keeps_every_line(site):
     lines = shown(out)
     assert code == 0, "\n".join(lines)
     drawn = out.decode()
-    assert "CMS-2032-0001: " in drawn and "/300 comments" in drawn
+    assert re.search(r"  CMS-2032-000[12](?: to CMS-2032-0002)?: \d+/\d+ comments, ", drawn)
     assert "in all " in drawn and " of 1206 comments" in drawn
     assert not [line for line in lines if line.startswith("  in all ")]  # the block has gone
     assert [line for line in lines if line.endswith("steps (100%) done")]
@@ -60,7 +62,7 @@ def test_an_interrupted_run_gives_the_terminal_back(site, number):
     sent = []
 
     def see(process, out):
-        if b"/300 comments" in out and not sent:
+        if AT_WORK.search(out) and not sent:
             sent.append(time.monotonic())
             os.kill(process.pid, number)
 
@@ -78,7 +80,7 @@ def test_jobs_go_on_when_the_main_process_is_killed(site):
     killed = []
 
     def see(process, out):
-        if b"/300 comments" in out and not killed:
+        if AT_WORK.search(out) and not killed:
             killed.append(process.pid)
             done = len(list(site.state.glob("C*/*/combined.md")))
             os.kill(process.pid, signal.SIGKILL)
