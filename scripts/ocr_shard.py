@@ -7,7 +7,7 @@ at the end, after everything that was read has been folded in.
 import sys
 from pathlib import Path
 
-from regcomments.errors import UserError
+from regcomments.errors import UserError, disk_is_full, full_disk
 from regcomments.job import parser, told
 from regcomments.ocr.plan import read_job, write_ocr_receipt
 
@@ -22,6 +22,14 @@ def main(arguments: list[str] | None = None) -> int:
             write_ocr_receipt(job.receipt, read_job(job.settings, job.rows, say))
         except UserError as error:
             say(f"error: {error}")
+            return 2
+        except OSError as error:
+            where = error.filename or job.settings.state
+            reason = full_disk(where) if disk_is_full(error) else f"{error.strerror}: {where}"
+            say(f"error: {reason}")
+            return 2
+        except (ValueError, TypeError) as error:  # damaged rows; StoreError is one
+            say(f"error: {type(error).__name__}: {error}")
             return 2
     return 0
 
