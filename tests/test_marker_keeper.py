@@ -15,6 +15,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from regcomments.ocr import server_keeper
 from regcomments.ocr.engines import EngineUnavailableError
 from regcomments.ocr.server import ServerFacts
 from regcomments.ocr.server_lease import keeper_key, lease, runtime_folder
@@ -297,3 +298,32 @@ def test_runtime_folder_is_the_user_s_own(host):
 def test_other_facts_are_another_server():
     assert keeper_key(facts(), "p") == keeper_key(facts(), "p")
     assert len({keeper_key(facts(), "p"), keeper_key(facts(memory=0.5), "p")}) == 2
+
+
+@pytest.mark.parametrize("hidden", [FileNotFoundError, PermissionError])
+def test_container_of_another_user_whose_processes_are_hidden_is_left(monkeypatch, hidden):
+    """Where /proc hides what others run, their keepers are known by their ids alone."""
+
+    def unseen(*_: object) -> bytes:
+        raise hidden
+
+    other = subprocess.Popen(["sleep", "60"])
+    try:
+        monkeypatch.setattr(Path, "read_bytes", unseen)
+        assert server_keeper.is_keeper(other.pid)
+    finally:
+        other.kill()
+        other.wait()
+    assert not server_keeper.is_keeper(other.pid)
+
+
+def test_secret_among_a_server_s_arguments_isnt_logged(monkeypatch):
+    said = []
+    facts = ServerFacts(
+        kind="llamacpp", gguf="m", mmproj="p", binary="true", ocr_error=False,
+        extra_args=("--api-key", "s3cret", "--hf-token=s3cret", "--max-tokens", "4"),
+    )  # fmt: skip
+    servers = server_keeper.Servers(facts, sys.executable, "box", said.append)
+    servers.start()
+    servers.stop()
+    assert "s3cret" not in "".join(said) and "--max-tokens 4" in said[0]

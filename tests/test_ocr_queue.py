@@ -9,6 +9,7 @@ from regcomments.ocr import store
 from regcomments.ocr.engines import Outcome, PageResult
 from regcomments.ocr.plan import pages_a_job
 from regcomments.ocr.queue import (
+    Queue,
     Row,
     build_queue,
     read_queue,
@@ -143,3 +144,13 @@ def test_jobs_hold_every_page_once_within_bounds(rows):
 )
 def test_pages_of_a_job(pages, slots, expected):
     assert pages_a_job(pages, 300, slots) == expected
+
+
+def test_crash_of_the_queue_on_a_name_that_isnt_utf_8(tmp_path):
+    """A folder's name is bytes; those that aren't UTF-8 come as surrogates."""
+    row = Row("T-2024-0001", "C-\udcff", "caf\udce9\u2028.pdf", A, (1,), 1)
+    write_rows(tmp_path / "rows.jsonl", [row])
+    assert read_rows(tmp_path / "rows.jsonl") == [row]
+    queue = Queue("faulty-1", (row,), (row.comment_key,), problems=("C-\udcff: not there",))
+    write_queue(tmp_path / "queue.jsonl", queue)
+    assert read_queue(tmp_path / "queue.jsonl") == queue

@@ -261,6 +261,11 @@ def _read(body: Any) -> bytes:
 def _check_endpoint(endpoint: str | None) -> None:
     if endpoint is None:
         return
+    if set(endpoint) & set("@?#"):  # before anything that would repeat it
+        raise TransferError(
+            "the endpoint holds a password or more than host, port and path: credentials come from "
+            "AWS_PROFILE or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY only"
+        )
     try:
         parts = urlsplit(endpoint)
         port = parts.port
@@ -268,11 +273,6 @@ def _check_endpoint(endpoint: str | None) -> None:
         raise TransferError(f"endpoint {endpoint}: {error}") from error
     if parts.scheme not in ("http", "https") or not parts.hostname or port == 0:
         raise TransferError(f"endpoint {endpoint}: it is a URL such as http://rustfs:9000")
-    if parts.username or parts.password:
-        raise TransferError(
-            "the endpoint holds a password: credentials come from AWS_PROFILE or AWS_ACCESS_KEY_ID "
-            "and AWS_SECRET_ACCESS_KEY only"
-        )
 
 
 def _short(error: object) -> str:

@@ -94,6 +94,11 @@ def test_credentials_that_cannot_serve(s3, tmp_path, capsys, monkeypatch, enviro
         ("http://", "it is a URL such as"),
         ("http://host:99999", "Port out of range"),
         ("http://me:secret@host:9000", "holds a password"),
+        ("s3://me:secret@host", "holds a password"),
+        ("me:secret@host:9000", "holds a password"),
+        ("http://me:secret@host:port", "holds a password"),
+        ("http://me:secret@[host", "holds a password"),
+        ("http://host:9000/?token=secret", "holds a password"),
     ],
 )
 def test_endpoints_that_cannot_serve(tmp_path, capsys, endpoint, says):

@@ -201,8 +201,7 @@ def write_queue(path: Path, queue: Queue) -> None:
     """Write `queue` as JSON lines: the first holds all but the rows, then one row a line."""
     head = asdict(replace(queue, rows=(), wanted=()))
     lines = [head, *map(asdict, queue.rows)]
-    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-    write_atomic(path, text)
+    write_atomic(path, "".join(map(_line, lines)))
 
 
 def read_queue(path: Path) -> Queue:
@@ -218,7 +217,7 @@ def read_queue(path: Path) -> Queue:
 
 def write_rows(path: Path, rows: Sequence[Row]) -> None:
     """Write `rows` (one job) as JSON lines."""
-    write_atomic(path, "".join(json.dumps(asdict(r), ensure_ascii=False) + "\n" for r in rows))
+    write_atomic(path, "".join(_line(asdict(row)) for row in rows))
 
 
 def read_rows(path: Path) -> list[Row]:
@@ -226,8 +225,12 @@ def read_rows(path: Path) -> list[Row]:
     return [row_from(line) for line in _lines(path)]
 
 
+def _line(content: dict) -> str:
+    # In ASCII: a folder's name may have bytes that are no UTF-8, which come as lone surrogates.
+    return json.dumps(content) + "\n"
+
+
 def _lines(path: Path) -> list[str]:
-    # Not splitlines(), which also cuts at U+2028 inside a name.
     return path.read_text("utf-8").rstrip("\n").split("\n") if path.stat().st_size else []
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 from collections.abc import Sequence
 
 from regcomments.ocr.engines import EngineUnavailableError
@@ -31,6 +32,7 @@ CARDS_GB = {
     "t4": 16,
 }
 _BASE_GB, _BASE_TOKENS, _BASE_SEQUENCES = 24, 8192, 32
+_SECRET = re.compile(r"(^|[-_])(api-?key|key|token|secret|password)$", re.IGNORECASE)
 # Pixels of a page image: the least and the most that the model takes.
 _PIXELS = {"min_pixels": 3136, "max_pixels": 6291456}
 
@@ -97,6 +99,18 @@ def llama_command(facts: ServerFacts, port: int) -> list[str]:
 def ocr_error_command(python: str, port: int) -> list[str]:
     """Return the command of surya's ocr-error service, run by the marker environment's Python."""
     return [python, "-m", "surya.ocr_error.server", "--host", "127.0.0.1", "--port", str(port)]
+
+
+def without_secrets(command: Sequence[str]) -> list[str]:
+    """Return `command` for a log: values of options named like a key or password are `***`."""
+    shown: list[str] = []
+    hide = False
+    for word in command:
+        name, equals, _ = word.partition("=")
+        secret = word.startswith("-") and _SECRET.search(name) is not None
+        shown.append("***" if hide else f"{name}=***" if secret and equals else word)
+        hide = secret and not equals
+    return shown
 
 
 def stop_commands(name: str) -> list[list[str]]:

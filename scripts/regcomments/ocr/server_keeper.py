@@ -37,6 +37,7 @@ _NOTE_SECONDS = 5.0
 _STOP_SECONDS = 15.0  # for a server to end by itself
 _DOCKER_SECONDS = 60.0
 _FIRST_SECONDS = 30.0  # a keeper that no job has reached by then was started in vain
+_ENDS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _libc = ctypes.CDLL(None)
 
 
@@ -84,7 +85,7 @@ class Servers:
         if self.facts.kind == "vllm":
             self._sweep()
         for command in self._commands:
-            self.say(f"starting {' '.join(command)}")
+            self.say(f"starting {' '.join(server_commands.without_secrets(command))}")
             self._children.append(
                 subprocess.Popen(
                     command,
@@ -137,11 +138,21 @@ class Servers:
 
 
 def is_keeper(pid: int) -> bool:
-    """True when a process with this id runs and is a keeper."""
+    """True when a process with this id runs and is a keeper, or may be one.
+
+    Where /proc hides what other users run, their containers must not be taken for left ones.
+    """
     try:
         return b"server_keeper" in Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
+        pass
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
         return False
+    except OSError:
+        return True
+    return True
 
 
 def _signal_group(child: subprocess.Popen, number: int) -> None:
@@ -284,7 +295,7 @@ def main() -> int:
     facts["extra_args"] = tuple(facts["extra_args"])
     path = folder / f"{job['key']}.sock"
     path.unlink(missing_ok=True)
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+    for number in _ENDS:
         signal.signal(number, lambda *_: sys.exit(0))
     servers = None
     with (
@@ -304,8 +315,9 @@ def main() -> int:
             print(f"error: {error}", flush=True)
             return 2
         finally:
+            for number in _ENDS:  # none of them may cut the stopping short
+                signal.signal(number, signal.SIG_IGN)
             path.unlink(missing_ok=True)  # before stopping: who comes now starts a new one
-            signal.signal(signal.SIGTERM, signal.SIG_IGN)
             if servers is not None:
                 servers.stop()
     return 0
