@@ -196,8 +196,10 @@ def _rectangles(members: list[int], cols: int) -> list[tuple[int, int, int, int]
     if (r1 - r0 + 1) * (c1 - c0 + 1) == len(members):
         return [(r0, c0, r1 - r0 + 1, c1 - c0 + 1)]
     out = []
-    for row in sorted(set(r)):
-        line = sorted(k % cols for k in members if k // cols == row)
+    by_row: dict[int, list[int]] = defaultdict(list)
+    for k in sorted(members):
+        by_row[k // cols].append(k % cols)
+    for row, line in by_row.items():
         start = prev = line[0]
         for col in [*line[1:], None]:
             if col is None or col != prev + 1:

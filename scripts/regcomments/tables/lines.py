@@ -14,7 +14,6 @@ from regcomments.tables.tolerances import DEFAULT, Tolerances
 FAR = 1e6
 
 _HYPHEN = re.compile(r"[^\W\d_][-\u2010\u00ad]$")
-_LEADERS = re.compile(r"\s*(?:[.·…_]\s?){4,}$")
 _LEADING = ".·…_"  # what leaders are made of
 _TAIL = re.compile(r"[a-z]{1,3}")
 # Short words that may well stand on the last line of a cell by themselves.
@@ -180,7 +179,7 @@ def text_of(
         line = " ".join([item[4].strip() for item in row])
         if last is None:
             text = line
-        elif _HYPHEN.search(text) or _is_tail(last, line, right):
+        elif _HYPHEN.search(text[-2:]) or _is_tail(last, line, right):
             text += line
         else:
             text += " " + line
@@ -189,7 +188,12 @@ def text_of(
 
 
 def _without_leaders(text: str) -> str:
-    return _LEADERS.sub("", text) if text.rstrip()[-1:] in _LEADING else text
+    """Return the text less four leaders or more at its end, white space before them too."""
+    end, count = len(text.rstrip()), 0
+    while end and text[end - 1] in _LEADING:
+        count += 1
+        end -= 2 if text[end - 2 : end - 1].isspace() else 1
+    return text[:end].rstrip() if count >= 4 else text
 
 
 def _is_tail(upper: Sequence[TextItem], line: str, right: float | None) -> bool:

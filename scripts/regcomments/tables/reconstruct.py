@@ -49,6 +49,8 @@ def page_drafts(page: PageItems, tol: Tolerances = DEFAULT) -> list[Draft]:
     if len(items) > tol.max_items:
         return []
     flat, upright = segments_of(page.rulings, tol)
+    if len(flat) + len(upright) > tol.max_rulings:
+        flat, upright = [], []
     drafts: list[Draft] = []
     charts: list[Box] = []
     for grid in grids_of(flat, upright, tol):

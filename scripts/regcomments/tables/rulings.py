@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -15,6 +16,11 @@ PAPER = 0.97
 # Points. A stroke that is no upright rectangle and larger than this may have lines of a table in
 # it, of which MuPDF tells no more than the box around all; the corner of a frame is smaller.
 _SMALL = 12.0
+# Points; a grid in which boxes are sought. Larger ones than so many squares go without it.
+_SQUARE, _SQUARES = 40.0, 4
+_MOST_LARGE = 100
+# Lines and boxes of all paths, for each path allowed: one path may hold any number of them.
+_PIECES = 4
 # Points; the pens of tables are 0.25 to 1.5 wide.
 _THIN = 2.5
 
@@ -48,7 +54,7 @@ def rulings_of(page: pymupdf.Page, tol: Tolerances = DEFAULT) -> list[Ruling]:
     def take(path: dict[str, Any]) -> None:
         nonlocal count
         count += 1
-        if count > tol.max_paths or faults:
+        if count > tol.max_paths or len(out) + len(fills) > _PIECES * tol.max_paths or faults:
             return
         try:
             _take_path(path, tol.rule_thick_pt, out, fills)
@@ -59,7 +65,7 @@ def rulings_of(page: pymupdf.Page, tol: Tolerances = DEFAULT) -> list[Ruling]:
     page.get_cdrawings(callback=take)
     if faults:
         raise faults[0]
-    if count > tol.max_paths:
+    if count > tol.max_paths or len(out) + len(fills) > _PIECES * tol.max_paths:
         return []
     for box in outermost(fills):
         out.extend(box_edges(box, tol.rule_thick_pt))
@@ -91,14 +97,29 @@ def _take_path(path: dict[str, Any], thick: float, out: list[Ruling], fills: lis
 
 
 def outermost(boxes: list[tuple[float, float, float, float]]) -> list:
-    """Return the boxes that lie in no other: Word shades a cell, then each paragraph in it."""
+    """Return the boxes that lie in no other: Word shades a cell, then each paragraph in it.
+
+    Of boxes larger than the cells of tables only the hundred largest are asked for.
+    """
     kept: list[tuple[float, float, float, float]] = []
+    # By the squares of a grid that they touch, so that a heat map is not compared all with all.
+    large: list[tuple[float, float, float, float]] = []
+    small: dict[tuple[int, int], list[tuple[float, float, float, float]]] = defaultdict(list)
     for box in sorted(set(boxes), key=lambda b: ((b[0] - b[2]) * (b[3] - b[1]), b)):
         x0, y0, x1, y1 = box
-        if not any(
-            k[0] - 1 <= x0 and k[1] - 1 <= y0 and x1 <= k[2] + 1 and y1 <= k[3] + 1 for k in kept
+        near = (*large, *small.get((int(x0 // _SQUARE), int(y0 // _SQUARE)), ()))
+        if any(
+            k[0] - 1 <= x0 and k[1] - 1 <= y0 and x1 <= k[2] + 1 and y1 <= k[3] + 1 for k in near
         ):
-            kept.append(box)
+            continue
+        kept.append(box)
+        if max(x1 - x0, y1 - y0) > _SQUARES * _SQUARE:
+            if len(large) < _MOST_LARGE:
+                large.append(box)
+            continue
+        for i in range(int((x0 - 1) // _SQUARE), int((x1 + 1) // _SQUARE) + 1):
+            for j in range(int((y0 - 1) // _SQUARE), int((y1 + 1) // _SQUARE) + 1):
+                small[i, j].append(box)
     return kept
 
 
