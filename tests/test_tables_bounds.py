@@ -45,12 +45,12 @@ def _one_path_of_boxes() -> object:
 
 
 def _heat_map() -> object:
-    boxes = [(k % 77 * 8, k // 77 * 9, k % 77 * 8 + 6, k // 77 * 9 + 7) for k in range(24_000)]
+    boxes = [(k % 77 * 8, k // 77 * 9, k % 77 * 8 + 6, k // 77 * 9 + 7) for k in range(12_000)]
     return outermost(boxes)
 
 
 def _crossing_sheets() -> object:
-    return outermost([(k, 24_000 - k, 30_000 + k, 60_000 - k) for k in range(24_000)])
+    return outermost([(k, 12_000 - k, 30_000 + k, 60_000 - k) for k in range(12_000)])
 
 
 def _comb() -> object:

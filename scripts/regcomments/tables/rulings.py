@@ -18,9 +18,9 @@ PAPER = 0.97
 _SMALL = 12.0
 # Points; a grid in which boxes are sought. Larger ones than so many squares go without it.
 _SQUARE, _SQUARES = 40.0, 4
-_MOST_LARGE = 100
+_MOST_LARGE = 300
 # Lines and boxes of all paths, for each path allowed: one path may hold any number of them.
-_PIECES = 4
+_PIECES = 2
 # Points; the pens of tables are 0.25 to 1.5 wide.
 _THIN = 2.5
 
@@ -99,7 +99,7 @@ def _take_path(path: dict[str, Any], thick: float, out: list[Ruling], fills: lis
 def outermost(boxes: list[tuple[float, float, float, float]]) -> list:
     """Return the boxes that lie in no other: Word shades a cell, then each paragraph in it.
 
-    Of boxes larger than the cells of tables only the hundred largest are asked for.
+    Of boxes larger than the cells of tables only the largest hundreds are asked for.
     """
     kept: list[tuple[float, float, float, float]] = []
     # By the squares of a grid that they touch, so that a heat map is not compared all with all.
