@@ -37,8 +37,9 @@ _ABOUT = {
         "each of those letters once."
     ),
     "planning": (
-        "The whole command, Snakemake's start and the reading of the Snakefile included. Every "
-        "pending folder is listed, so that the preview counts attachments and bytes truly."
+        "The whole command, Snakemake's start and the reading of the Snakefile included. Each "
+        "comment is looked at; attachments are counted in full in small dockets only, else in a "
+        "sample of the pending folders."
     ),
     "index": "`regcomments index` as a process of its own; queries after `view.register`.",
     "ocr": (
