@@ -24,11 +24,12 @@ _WRAPPERS = {W + name for name in ("sdt", "sdtContent", "ins", "moveTo", "custom
 
 @dataclass(frozen=True)
 class CellPlace:
-    """Where a cell element stands: its first grid column, and whether a cell above covers it."""
+    """Where a cell element stands: first grid column, columns, whether a cell above covers it."""
 
     element: etree._Element
     column: int
     covered: bool
+    span: int = 1
 
 
 def table_rows(table: etree._Element) -> tuple[list[list[CellPlace]], list[etree._Element]]:
@@ -61,7 +62,7 @@ def table_rows(table: etree._Element) -> tuple[list[list[CellPlace]], list[etree
                 merging.add(column)
             elif merge != "continue":
                 merging.discard(column)
-            places.append(CellPlace(cell, column, covered))
+            places.append(CellPlace(cell, column, covered, span))
             column += span
         rows.append(places)
     return rows, hidden
