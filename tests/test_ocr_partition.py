@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 from regcomments.errors import UserError
+from regcomments.hosts import load_facts
 from regcomments.ocr.partition import (
     Host,
-    load_hosts,
+    host_of,
     makespan,
     partition,
     plan_text,
@@ -16,6 +17,7 @@ from regcomments.ocr.partition import (
     shares,
 )
 from regcomments.ocr.queue import Row
+from regcomments.workflow import host_facts
 
 HOSTS = [Host("rig", 1.0), Host("laptop", 0.62), Host("rack", 0.45)]
 SPEEDS = {host.name: host.speed for host in HOSTS}
@@ -138,6 +140,10 @@ def test_plan_says_pages_hours_and_the_end():
     assert plan_text(shares([], HOSTS)).endswith("0 pages, the last host is done after 0.00 h")
 
 
+def load_hosts(folder):
+    return [host_of(facts) for facts in load_facts(folder)]
+
+
 def test_host_files(tmp_path):
     (tmp_path / "rig.yaml").write_text("pages_per_second: 2\ngpu: RTX 4090\nserver: {x: 1}\n")
     (tmp_path / "rack.yaml").write_text("pages_per_second: 0.5\nactive: false\n")
@@ -155,3 +161,16 @@ def test_bad_host_files_are_named(tmp_path, text):
     (tmp_path / "rig.yaml").write_text(text)
     with pytest.raises(UserError, match=r"rig\.yaml"):
         load_hosts(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{", "gpu: x", "pages_per_second: fast", "pages_per_second: 1\nactve: no",
+             "pages_per_second: 1\nserver: http://rig:8000", "pages_per_second: 1\nname: rack"]
+)  # fmt: skip
+def test_crash_of_every_run_on_a_bad_host_file(tmp_path, text):
+    folder = tmp_path / "config" / "hosts"
+    folder.mkdir(parents=True)
+    (folder / "rig.yaml").write_text(text)
+    for host in ("rig", None):
+        with pytest.raises(UserError, match=r"rig\.yaml"):
+            host_facts({"host": host}, tmp_path)

@@ -267,16 +267,13 @@ def host_facts(
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return the facts of the GPU host that the profile names, and those of all hosts.
 
-    Without a host the first is empty. Raises UserError when there is no such host file.
+    Without a host the first is empty. Raises UserError when there is no such host file, or one
+    isn't usable.
     """
-    import yaml
+    from regcomments.hosts import load_facts
 
     name = config.get("host")
-    folder = basedir / "config" / "hosts"
-    facts = {
-        path.stem: {"name": path.stem, **yaml.safe_load(path.read_text("utf-8"))}
-        for path in sorted(folder.glob("*.yaml"))
-    }
+    facts = {found["name"]: found for found in load_facts(basedir / "config" / "hosts")}
     if not name:
         return {}, list(facts.values())
     if name not in facts:

@@ -10,9 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-
-import yaml
+from typing import Any
 
 from regcomments.errors import UserError
 from regcomments.ocr.queue import Row, order, split_row
@@ -52,28 +50,9 @@ class Share:
         return self.pages / self.host.speed / 3600
 
 
-def load_hosts(folder: Path) -> list[Host]:
-    """Return the hosts described by the `*.yaml` files in `folder`, by name.
-
-    Raises UserError that names the file and what is wrong with it.
-    """
-    return [_load_host(path) for path in sorted(folder.glob("*.yaml"))]
-
-
-def _load_host(path: Path) -> Host:
-    try:
-        raw = yaml.safe_load(path.read_text("utf-8"))
-        speed = float(raw["pages_per_second"])
-        active = raw.get("active", True)
-    except (OSError, yaml.YAMLError, KeyError, TypeError, ValueError, AttributeError) as error:
-        raise UserError(
-            f"{path}: no usable host file ({type(error).__name__}: {error}); it wants "
-            "pages_per_second and may have active, gpu, server"
-        ) from error
-    if not (0 < speed < float("inf")) or not isinstance(active, bool):
-        raise UserError(f"{path}: pages_per_second must be above 0, and active true or false")
-    gpu = raw.get("gpu")
-    return Host(path.stem, speed, active, None if gpu is None else str(gpu))
+def host_of(facts: Mapping[str, Any]) -> Host:
+    """Return the host that `facts` (of hosts.load_facts) describe."""
+    return Host(facts["name"], facts["pages_per_second"], facts["active"], facts.get("gpu"))
 
 
 def partition(rows: Iterable[Row], hosts: Sequence[Host]) -> dict[str, tuple[Row, ...]]:
@@ -168,7 +147,8 @@ def plan_text(parts: Sequence[Share]) -> str:
         )
     total = sum(part.pages for part in parts)
     ideal = total / sum(part.host.speed for part in parts) / 3600 if parts else 0.0
-    last = max((part.hours for part in parts), default=0.0)
+    speeds = {part.host.name: part.host.speed for part in parts}
+    last = makespan({part.host.name: part.pages for part in parts}, speeds) / 3600
     ratio = f", {last / ideal:.2f} of the ideal {ideal:.2f} h" if ideal else ""
     lines.append(f"{total} pages, the last host is done after {last:.2f} h{ratio}")
     return "\n".join(lines)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +20,7 @@ from regcomments.atomic import write_atomic
 from regcomments.config import Settings
 from regcomments.errors import UserError
 from regcomments.ocr.engines import make
-from regcomments.ocr.partition import Host, Share, plan_text, remaining, shares
+from regcomments.ocr.partition import Share, host_of, plan_text, remaining, shares
 from regcomments.ocr.queue import (
     MAX_ATTEMPTS,
     PAGES_PER_SHARD,
@@ -90,7 +90,7 @@ def plan_ocr(settings: Settings) -> OcrPlan:
     mine, parts, name = queue.rows, (), None
     if settings.host and settings.partition == "share":
         name = settings.host["name"]
-        hosts = [_host(facts) for facts in settings.hosts]
+        hosts = [host_of(facts) for facts in settings.hosts]
         parts = tuple(
             replace(part, rows=remaining(part.rows, queue.rows))
             for part in shares(queue.wanted, hosts)
@@ -196,7 +196,3 @@ def closing_lines(folder: Path) -> tuple[list[str], int]:
     if undone:
         lines.append(f"{undone} pages that were asked for are not done; the next run tries again")
     return lines, undone
-
-
-def _host(facts: Mapping) -> Host:
-    return Host(facts["name"], facts["pages_per_second"], facts.get("active", True))
