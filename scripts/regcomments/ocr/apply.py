@@ -9,13 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from regcomments.ocr.engines import Outcome
+from regcomments.ocr.engines import DOUBTFUL, MAX_ATTEMPTS, Outcome
 from regcomments.ocr.store import FileResult, StoredPage
 from regcomments.records import Document, Page
 from regcomments.status import Reason
 
-MAX_ATTEMPTS = 3
-DOUBTFUL = "doubtful"  # flag of a page on which two engines disagree
 _GRAM = 4  # characters; long enough that another text rarely shares them by chance
 _SAME = 0.7  # of a line's grams in one place of the layer: it is there, an error in 13 allowed
 _MOST_PLACES = 200  # of one gram; a page of 3,000 letters has under 50, a flood would take minutes

@@ -29,6 +29,8 @@ class Outcome(StrEnum):
 
 # A page with one of these is finished; of several results for a page the first kind here wins.
 DONE = (Outcome.TEXT, Outcome.NOTHING)
+MAX_ATTEMPTS = 3  # of a page by one engine, over all runs, unless ocr.max_attempts says otherwise
+DOUBTFUL = "doubtful"  # flag of a page on which two engines disagree
 
 
 @dataclass(frozen=True)

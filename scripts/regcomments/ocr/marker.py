@@ -15,6 +15,8 @@ from dataclasses import replace
 from typing import Any
 
 from regcomments.ocr.engines import (
+    DONE,
+    DOUBTFUL,
     EngineUnavailableError,
     Opinion,
     Outcome,
@@ -45,7 +47,6 @@ from regcomments.ocr.server import Endpoint, ServerSettings, fault, wait_well
 from regcomments.ocr.server import settings_from as server_settings_from
 from regcomments.ocr.source import PageError
 
-DOUBTFUL = "doubtful"
 _LONGEST_PAUSE = 30.0  # seconds before a page after several that failed in a row
 _SHORTEST_COMPARED = 5  # words; less says nothing about two engines
 _log = logging.getLogger(__name__)
@@ -174,11 +175,11 @@ class MarkerEngine:
         )
 
     def _with_second(self, source: PageSource, result: PageResult) -> PageResult:
-        if self._second is None or result.outcome not in (Outcome.TEXT, Outcome.NOTHING):
+        if self._second is None or result.outcome not in DONE:
             return result
         single = replace(source, pages=(result.number,))
         other = next(iter(self._second.read(single)), None)
-        if other is None or other.outcome not in (Outcome.TEXT, Outcome.NOTHING):
+        if other is None or other.outcome not in DONE:
             return result  # the second engine has no opinion
         share = agreement(result.markdown, other.markdown)
         name = f"{self._second.name}-{self._second.digest}"

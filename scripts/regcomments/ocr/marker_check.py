@@ -89,7 +89,7 @@ def check(config: dict, pages: int, folder: Path) -> tuple[float, int]:
     path = folder / "samples.pdf"
     path.write_bytes(data)
     engine = make(config)
-    bad = 0
+    good = 0
     try:
         with PageProcess() as process:
             digest = hashlib.sha256(data).hexdigest()
@@ -103,13 +103,13 @@ def check(config: dict, pages: int, folder: Path) -> tuple[float, int]:
             for result in engine.read(rest):
                 result = judge(result, source.ink(result.number))
                 share = agreement(result.markdown, "\n".join(sample_lines(result.number)))
-                bad += share < GOOD
+                good += share >= GOOD
                 print(
                     f"page {result.number - 1:2}: {result.outcome}, {share:6.1%} of the words, "
                     f"{result.seconds:.2f} s{f', {result.error}' if result.error else ''}",
                     flush=True,
                 )
-            return pages / (time.monotonic() - started), bad
+            return pages / (time.monotonic() - started), pages - good
     finally:
         engine.close()
 
@@ -118,23 +118,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Print the speed and the line for the host file; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--host")
-    parser.add_argument("--pages", type=int, default=10)
+    parser.add_argument("--pages", type=_pages, default=10)
     parser.add_argument("--server", help="instead of ocr.server: a URL, or start")
     options = parser.parse_args(arguments)
     try:
         config = configuration(options.host, options.server)
         with tempfile.TemporaryDirectory(prefix="regcomments-check-") as folder:
             speed, bad = check(config, options.pages, Path(folder))
-    except (UserError, PageError) as error:
+    except (UserError, PageError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    print(f"{options.pages} pages, {speed:.2f} pages/s")
+    # Two digits behind the point; of a slow host two that tell something.
+    shown = f"{speed:.2f}" if speed >= 0.1 else f"{speed:.2g}"
+    print(f"{options.pages} pages, {shown} pages/s")
     if bad:
         print(f"{bad} of {options.pages} pages were not read rightly: don't use this server yet")
         return 1
     where = f"config/hosts/{options.host}.yaml" if options.host else "the host's file"
-    print(f"the line for {where}:\npages_per_second: {speed:.2f}")
+    print(f"the line for {where}:\npages_per_second: {shown}")
     return 0
+
+
+def _pages(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} isn't a number of pages from 1")
+    return int(text)
 
 
 if __name__ == "__main__":

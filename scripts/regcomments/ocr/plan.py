@@ -19,10 +19,9 @@ from typing import TYPE_CHECKING
 from regcomments.atomic import write_atomic
 from regcomments.config import Settings
 from regcomments.errors import UserError
-from regcomments.ocr.engines import make
+from regcomments.ocr.engines import MAX_ATTEMPTS, make
 from regcomments.ocr.partition import Share, host_of, plan_text, remaining, shares
 from regcomments.ocr.queue import (
-    MAX_ATTEMPTS,
     PAGES_PER_SHARD,
     Queue,
     Row,

@@ -12,10 +12,9 @@ from regcomments import layout
 from regcomments.atomic import write_atomic
 from regcomments.combined import Entry, FrontMatter
 from regcomments.digest import sha256_of
-from regcomments.ocr.engines import Engine, engine_key
+from regcomments.ocr.engines import MAX_ATTEMPTS, Engine, engine_key
 from regcomments.ocr.store import FileResult, lookup
 
-MAX_ATTEMPTS = 3
 PAGES_PER_SHARD = 300  # about five minutes of one GPU
 _natural = lru_cache(maxsize=1 << 16)(layout.natural_key)  # names recur in every sort
 

@@ -16,9 +16,9 @@ from pathlib import Path
 
 from regcomments.errors import UserError
 from regcomments.ocr import store
-from regcomments.ocr.engines import DONE, Engine, Outcome, PageResult, engine_key
+from regcomments.ocr.engines import DONE, MAX_ATTEMPTS, Engine, Outcome, PageResult, engine_key
 from regcomments.ocr.judge import judge
-from regcomments.ocr.queue import MAX_ATTEMPTS, Row, split_pages, split_row
+from regcomments.ocr.queue import Row, split_pages, split_row
 from regcomments.ocr.source import FileSource, PageError, PageLimits, PageProcess
 
 PART_PAGES = 25  # pages written at once: a kill loses less than half a minute of one GPU
