@@ -50,7 +50,8 @@ def open_pdf(path: Path) -> pymupdf.Document:
 def one_line(error: BaseException) -> str:
     """Return what `error` says, on one line, without the folder the file lies in."""
     text = " ".join(str(error).split()) or type(error).__name__
-    return re.sub(r"'?(/[^/\s']+)+/[^/\s']*'?", "file", text)[:200]
+    path = r"(?:\bfile )?(?:'[^'\s/]*/[^']*'|(?:/[^/\s']+)+/[^/\s']*)"
+    return re.sub(path, "file", text)[:200]
 
 
 def _check(document: pymupdf.Document, path: Path) -> None:

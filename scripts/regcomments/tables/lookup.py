@@ -89,7 +89,9 @@ def resolve(address: str, state: Path) -> Found:
         return Found(
             parsed, docket, comment, source, table, cell, table.page or None, box, also
         )  # fmt: skip
-    raise UnknownAddressError(f"no stored table has the address {wanted}; run `tables` first?")
+    raise UnknownAddressError(
+        f"no stored table has the address {wanted}; run `snakemake tables` first?"
+    )
 
 
 def _hull(boxes: list[Box]) -> Box:
