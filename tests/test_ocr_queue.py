@@ -154,3 +154,15 @@ def test_crash_of_the_queue_on_a_name_that_isnt_utf_8(tmp_path):
     queue = Queue("faulty-1", (row,), (row.comment_key,), problems=("C-\udcff: not there",))
     write_queue(tmp_path / "queue.jsonl", queue)
     assert read_queue(tmp_path / "queue.jsonl") == queue
+
+
+@pytest.mark.parametrize("inside", ["", "/letter.pdf"])
+def test_lost_pages_when_the_first_of_two_comments_with_a_content_lost_its_file(tmp_path, inside):
+    name = "attachment_1.zip" if inside else "attachment_1.pdf"
+    put(tmp_path, "C-2", name, b"kept")
+    entries = [head(comment, entry(name + inside, (1,), A)) for comment in ("C-1", "C-2", "C-3")]
+    heads = heads_of(tmp_path, *entries)
+    (row,) = build_queue(heads, tmp_path, ENGINE).rows
+    assert (row.comment, row.file) == ("C-2", name + inside)
+    put(tmp_path, "C-1", name, b"back")
+    assert build_queue(heads, tmp_path, ENGINE).rows[0].comment == "C-1"

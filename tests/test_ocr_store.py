@@ -262,3 +262,15 @@ def test_attempts_uncounted_when_the_name_of_the_next_one_is_taken(tmp_path):
     for attempt in (2, 3):
         save(tmp_path, [failed(1), failed(4)], {1: attempt, 4: attempt}, part=True)
         assert store.lookup(tmp_path, SHA).attempts[key][1] == attempt
+
+
+def test_temporary_files_left_behind_by_a_kill_are_removed_a_day_later(tmp_path):
+    folder = save(tmp_path, [text(1)]).parent
+    old, new = folder / ".abc123.tmp", folder / ".def456.tmp"
+    for path in (old, new):
+        path.write_text("half a res")
+    os.utime(old, (1e9, 1e9))
+    os.utime(save(tmp_path, [text(2)], part=True), (1e9, 1e9))
+    save(tmp_path, [text(3)], part=True)
+    assert (old.exists(), new.exists()) == (False, True)
+    assert sorted(store.lookup(tmp_path, SHA).pages) == [1, 2, 3]

@@ -23,8 +23,8 @@ _natural = lru_cache(maxsize=1 << 16)(layout.natural_key)  # names recur in ever
 class Row:
     """The pages (from 1) wanted of one file; `file` may lead into a container.
 
-    `docket` and `comment` name the first comment that has this content. `n_pages` is the page
-    count of the file, None for a document whose pages are its pictures.
+    `docket` and `comment` name the first comment that has this content and still its file.
+    `n_pages` is the page count of the file, None for a document whose pages are its pictures.
     """
 
     docket: str
@@ -82,6 +82,7 @@ def build_queue(
     """
     wanted: dict[str, Row] = {}
     owners: dict[str, list[tuple[str, str]]] = {}
+    there: dict[str, bool] = {}
     problems: list[str] = []
     found = []
     for path, head in heads:
@@ -102,7 +103,15 @@ def build_queue(
             if row is None:
                 pages = tuple(sorted(set(entry.ocr_pages)))
                 wanted[sha256] = Row(docket, comment, entry.file, sha256, pages, entry.pages)
-            elif not set(entry.ocr_pages) <= set(row.pages):
+                continue
+            if sha256 not in there:
+                first = state / row.docket / row.comment
+                there[sha256] = _attachment(first, row.file).exists()
+            if not there[sha256] and _attachment(folder, entry.file).exists():
+                # The first comment has lost its file; here it is still.
+                row = replace(row, docket=docket, comment=comment, file=entry.file)
+                wanted[sha256], there[sha256] = row, True
+            if not set(entry.ocr_pages) <= set(row.pages):
                 # The same content may have been graded by two versions.
                 pages = tuple(sorted({*row.pages, *entry.ocr_pages}))
                 wanted[sha256] = replace(row, pages=pages)
@@ -242,6 +251,10 @@ def row_from(line: str) -> Row:
 def order(row: Row) -> tuple:
     """Return the sort key that puts rows into natural order."""
     return (*map(_natural, (row.docket, row.comment, row.file)), row.pages)
+
+
+def _attachment(folder: Path, file: str) -> Path:
+    return folder / file.partition("/")[0]
 
 
 def _hash(folder: Path, entry: Entry) -> str | None:

@@ -15,6 +15,7 @@ import logging
 import os
 import re
 import tempfile
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +27,8 @@ from regcomments.ocr.store_page import StoredPage, StoreError, dump_page, load_p
 SCHEMA = 1
 MAX_FILE = 64 << 20  # bytes; a part of 25 pages has under 1 MB, so anything larger isn't ours
 _MAX_TRIES = 1000  # names tried for one file; each stands for a write by somebody else
+_TEMPORARY = ".tmp"
+_LEFT_SECONDS = 24 * 3600  # writing takes under one; a clock of another host may be hours off
 _NAME = re.compile(
     r"(?P<sha256>[0-9a-f]{64})\.(?P<engine>[a-z0-9_]+)-(?P<digest>[0-9a-f]{12})"
     r"(?P<suffix>(?:\.p\d+-\d+)?(?:\.a\d+)?)\.json"
@@ -135,6 +138,7 @@ def write(
         base += f".p{results[0].number:04d}-{results[-1].number:04d}"
     folder = state / OCR_FOLDER / sha256[:2]
     folder.mkdir(parents=True, exist_ok=True)
+    _sweep(folder)
     for number in range(attempt, attempt + _MAX_TRIES):
         path = folder / f"{base}{f'.a{number}' if number > 1 else ''}.json"
         if create(path, data) or _holds(path, data, results, attempts):
@@ -210,7 +214,7 @@ def create(path: Path, data: bytes) -> bool:
     """
     if path.exists():
         return False
-    fd, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
+    fd, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=_TEMPORARY)
     try:
         with open(fd, "wb") as handle:
             handle.write(data)
@@ -236,6 +240,16 @@ def create(path: Path, data: bytes) -> bool:
         finally:
             os.close(folder)
     return True
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what writers that were killed left half-written in `folder`, a day ago or more."""
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith(".") and entry.name.endswith(_TEMPORARY):
+                age = time.time() - entry.stat(follow_symlinks=False).st_mtime
+                if age > _LEFT_SECONDS:
+                    os.unlink(entry.path)
 
 
 def _holds(path: Path, data: bytes, results: list[PageResult], attempts: Mapping[int, int]) -> bool:
