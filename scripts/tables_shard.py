@@ -15,10 +15,10 @@ def main(arguments: list[str] | None = None) -> int:
     with told(job.log) as say:
         try:
             docket, first, _, last = stretch_of(job)
+            counts = run_tables(job.settings, docket, first, last, say)
         except UserError as error:
             say(f"error: {error}")
             return 2
-        counts = run_tables(job.settings, docket, first, last, say)
         say(f"{docket}: {counts.files} files, {counts.tables} tables, {counts.failed} unread")
     write_atomic(job.receipt, json.dumps(vars(counts), sort_keys=True) + "\n")
     return 0

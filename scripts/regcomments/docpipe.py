@@ -21,7 +21,7 @@ from regcomments.read import pagefacts
 from regcomments.read.pdf_open import open_pdf
 from regcomments.tables import address
 from regcomments.tables.files import file_sha256
-from regcomments.tables.items import Box, PageItems, Table
+from regcomments.tables.items import Box, PageItems, Ruling, Table, TextItem
 from regcomments.tables.pdf import upright_items
 from regcomments.tables.reconstruct import reconstruct_tables
 from regcomments.tables.sources import liteparse_layout
@@ -280,27 +280,32 @@ def layout_to_yaml(layout: Layout) -> str:
 
 def layout_from_yaml(text: str) -> Layout:
     """Return the layout written by `layout_to_yaml`. Raises ValueError for anything else."""
-    from regcomments.tables.items import Ruling, TextItem
-
-    data: Any = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    try:
+        data: Any = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except yaml.YAMLError as err:
+        raise ValueError(f"not a layout: {err}") from err
     if not isinstance(data, dict) or data.get("version") != LAYOUT_VERSION:
         raise ValueError(f"not a layout of version {LAYOUT_VERSION}")
-    pages = []
-    for p in data["pages"]:
-        geometry = PageItems(
-            p["number"],
-            p["width"],
-            p["height"],
-            tuple(TextItem(*i["bbox"], i["text"]) for i in p["items"]),
-            tuple(Ruling(*r) for r in p["rulings"]),
-            None if p["boxes"] is None else tuple(Box(*b) for b in p["boxes"]),
-        )
-        blocks = tuple(
-            Block(b["kind"], b["text"], None if b["bbox"] is None else Box(*b["bbox"]))
-            for b in p["blocks"]
-        )
-        pages.append(LayoutPage(geometry, blocks))
-    return Layout(tuple(pages))
+    try:
+        return Layout(tuple(_page_from(p) for p in data["pages"]))
+    except (KeyError, TypeError, AttributeError) as err:
+        raise ValueError(f"a layout lacks something: {err}") from err
+
+
+def _page_from(p: dict[str, Any]) -> LayoutPage:
+    geometry = PageItems(
+        p["number"],
+        p["width"],
+        p["height"],
+        tuple(TextItem(*i["bbox"], i["text"]) for i in p["items"]),
+        tuple(Ruling(*r) for r in p["rulings"]),
+        None if p["boxes"] is None else tuple(Box(*b) for b in p["boxes"]),
+    )
+    blocks = tuple(
+        Block(b["kind"], b["text"], None if b["bbox"] is None else Box(*b["bbox"]))
+        for b in p["blocks"]
+    )
+    return LayoutPage(geometry, blocks)
 
 
 def _dumper() -> Any:

@@ -13,10 +13,12 @@ SCHEME = "docpipe"
 # Sixteen hex digits, as in the seed: 64 bits, a clash among a million files has odds of 3e-8.
 DIGEST_LENGTH = 16
 
+# As it is written: an address is compared as text.
+_INDEX = "(?:0|[1-9][0-9]{0,6})"
 _ADDRESS = re.compile(
     r"docpipe://(?P<kind>[a-z0-9]{1,16})/(?P<digest>[0-9a-f]{16})/doc"
-    r"(?:/page\[(?P<page>\d{1,7})\])?"
-    r"(?:/table\[(?P<table>\d{1,7})\](?:/tr\[(?P<row>\d{1,7})\](?:/td\[(?P<col>\d{1,7})\])?)?)?"
+    rf"(?:/page\[(?P<page>{_INDEX})\])?"
+    rf"(?:/table\[(?P<table>{_INDEX})\](?:/tr\[(?P<row>{_INDEX})\](?:/td\[(?P<col>{_INDEX})\])?)?)?"
 )
 
 

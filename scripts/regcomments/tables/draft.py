@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from regcomments.read.pdf_layout import clean
 from regcomments.tables.items import Box, Cell, Table, TextItem, hull
 from regcomments.tables.lines import text_of
 from regcomments.tables.tolerances import DEFAULT, Tolerances
@@ -128,7 +129,7 @@ def to_table(draft: Draft, page: int, index: int, tol: Tolerances = DEFAULT) -> 
         Cell(
             p.row,
             p.col,
-            text_of(p.words, edges.get(p.col + p.cols), tol),
+            clean(text_of(p.words, edges.get(p.col + p.cols), tol)),
             p.box or (hull(p.words) if p.words else None),
             p.rows,
             p.cols,

@@ -11,12 +11,12 @@ import pymupdf
 from regcomments import layout
 from regcomments.atomic import write_atomic
 from regcomments.index_sql import parquet_source
-from regcomments.read.pdf_open import open_pdf
+from regcomments.read.pdf_open import MUPDF_ERRORS, open_pdf
 from regcomments.tables import address as addresses
 from regcomments.tables.files import file_sha256
-from regcomments.tables.items import Box, Cell, Table
+from regcomments.tables.items import Box, Cell, Table, hull
 from regcomments.tables.numbers import number_of
-from regcomments.tables.store import SUFFIX, read_tables, stored
+from regcomments.tables.store import MAX_JSON_BYTES, SUFFIX, read_tables, stored
 
 # Points of the page shown around a cell or table, so that its neighbours can be seen.
 CROP_MARGIN = 12.0
@@ -68,7 +68,10 @@ def resolve(address: str, state: Path) -> Found:
     wanted = parsed.table_address
     places = _places(wanted, state)
     for docket, comment, path in places:
-        found = read_tables(path)
+        try:
+            found = read_tables(path)
+        except (OSError, ValueError):
+            continue  # another file with the same bytes may tell
         table = next((t for t in found.tables if t.address == wanted), None)
         if table is None:
             continue
@@ -78,7 +81,7 @@ def resolve(address: str, state: Path) -> Found:
                 raise UnknownAddressError(f"{wanted} has {table.n_rows} rows: no {address}")
             row = [c for c in table.cells if c.row == parsed.row]
             boxes = [c.bbox for c in row if c.bbox]
-            box = _hull(boxes) if boxes else None
+            box = hull(boxes) if boxes else None
             if parsed.col is not None:
                 cell = table.cell(parsed.row, parsed.col)
                 if cell is None:
@@ -94,21 +97,19 @@ def resolve(address: str, state: Path) -> Found:
     )
 
 
-def _hull(boxes: list[Box]) -> Box:
-    x0, y0, x1, y1 = zip(*boxes, strict=True)
-    return Box(min(x0), min(y0), max(x1), max(y1))
-
-
 def _places(wanted: str, state: Path) -> list[tuple[str, str, Path]]:
     """The tables.json files that hold an address: by _cells.parquet, else by looking at all."""
     index = state / layout.CELLS_PARQUET
     if index.exists():
-        with duckdb.connect() as con:
-            rows = con.execute(
-                f"SELECT DISTINCT docket_id, comment_id, file FROM {parquet_source(index)}"
-                " WHERE table_address = ? ORDER BY ALL",
-                [wanted],
-            ).fetchall()
+        try:
+            with duckdb.connect() as con:
+                rows = con.execute(
+                    f"SELECT DISTINCT docket_id, comment_id, file FROM {parquet_source(index)}"
+                    " WHERE table_address = ? ORDER BY ALL",
+                    [wanted],
+                ).fetchall()
+        except duckdb.Error:
+            rows = []  # damaged: as if there were none
         places = [(d, c, state / d / c / f"{f}{SUFFIX}") for d, c, f in rows]
         places = [p for p in places if p[2].exists()]
         if places:
@@ -117,7 +118,8 @@ def _places(wanted: str, state: Path) -> list[tuple[str, str, Path]]:
     return [
         (docket, comment, path)
         for docket, comment, path in stored(state)
-        if needle in path.read_text(encoding="utf-8", errors="replace")
+        if path.stat().st_size <= MAX_JSON_BYTES
+        and needle in path.read_text(encoding="utf-8", errors="replace")
     ]
 
 
@@ -137,8 +139,13 @@ def crop(address: str, state: Path, out_png: Path, dpi: int = CROP_DPI) -> Path:
         m = CROP_MARGIN
         box = found.bbox
         clip = pymupdf.Rect(box.x0 - m, box.y0 - m, box.x1 + m, box.y1 + m) & page.rect
-        pixels = clip.width * clip.height * (dpi / 72) ** 2
-        if pixels > MAX_PIXELS:
-            dpi = max(36, int(dpi * (MAX_PIXELS / pixels) ** 0.5))
-        write_atomic(out_png, page.get_pixmap(dpi=dpi, clip=clip, alpha=False).tobytes("png"))
+        if clip.is_empty:
+            raise ValueError(f"{address} is not on its page")
+        scale = min(dpi / 72, (MAX_PIXELS / (clip.width * clip.height)) ** 0.5)
+        try:
+            picture = page.get_pixmap(matrix=pymupdf.Matrix(scale, scale), clip=clip, alpha=False)
+        except MUPDF_ERRORS as error:
+            raise ValueError(f"{found.path.name} cannot be drawn: {error}") from error
+        picture.set_dpi(round(72 * scale), round(72 * scale))
+        write_atomic(out_png, picture.tobytes("png"))
     return out_png

@@ -32,7 +32,8 @@ def number_of(text: str) -> float | None:
     if found["open"] and not found["currency"]:
         return None
     digits = re.sub(r"[ \u00a0\u202f]", "", found["digits"])
-    if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", digits):
+    # No thousands begin with a nought: "0,305" has a decimal comma.
+    if re.fullmatch(r"[^0]\d{0,2}(?:,\d{3})+(?:\.\d+)?", digits):
         digits = digits.replace(",", "")
     value = float(digits.replace(",", "."))
     negative = (

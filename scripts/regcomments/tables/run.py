@@ -3,7 +3,8 @@
     <state>/_tables/<docket>/<first>..<last>.<digest>.tsv    which files were looked at
 
 A tables.json lies only beside files that have tables, so a note is kept of the others: name,
-size, time and schema version of every file looked at. A file that changed since is looked at again.
+size, time of every file looked at, and which way. A file that changed since is looked at again,
+and one that could not be read for reasons that do not lie in it.
 """
 
 from __future__ import annotations
@@ -11,22 +12,28 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from regcomments import layout
 from regcomments.atomic import write_atomic
 from regcomments.config import Settings
+from regcomments.errors import UserError, disk_is_full, full_disk
 from regcomments.layout import Attachment, natural_key
 from regcomments.names import quote_name
 from regcomments.progress import BEAT_SECONDS
 from regcomments.read import ReadOptions, failure_of
 from regcomments.read.worker import Worker, WorkerFailure
 from regcomments.records import Extraction
-from regcomments.tables.store import SCHEMA_VERSION, write_tables
+from regcomments.status import Reason
+from regcomments.tables.store import write_tables
 
 NOTES_FOLDER = "_tables"
 KINDS = frozenset({"pdf", "docx", "docm"})
+# Raised when files must be looked at anew, because the same ones give other tables. 2: words that
+# a page does not show are in no cell.
+FINDER_VERSION = 2
 SHARD_FILES = 200  # half a minute of one core at 20 ms a page and some pages a file
 
 
@@ -47,6 +54,15 @@ class TableCounts:
     files: int = 0
     tables: int = 0
     failed: int = 0
+
+
+@dataclass(frozen=True)
+class Unread:
+    """Why no tables were read; whether that lies in the file; whether the disk is full."""
+
+    why: str
+    lasting: bool = True
+    full: bool = False
 
 
 def plan_tables(state: Path, docket: str | None = None) -> list[TableShard]:
@@ -97,47 +113,67 @@ def run_tables(
     last: str,
     say: Callable[[str], None] = print,
 ) -> TableCounts:
-    """Write tables.json beside the files of one shard that have tables, and note all of them."""
+    """Write tables.json beside the files of one shard that have tables, and note all of them.
+
+    Raises UserError on a full disk; what was done is noted if there is room for that.
+    """
     state = Path(settings.state)
     counts = TableCounts()
     notes: list[str] = []
     started = beat = time.monotonic()
-    with Worker(settings.limits(), settings.options(), task=find_tables, fork=True) as worker:
-        for comment, attachments in wanted(state, docket, first, last):
-            for item in attachments:
-                path = state / docket / comment / item.name
-                try:
-                    result = worker.run(path)
-                except WorkerFailure as failure:
-                    result = failure.detail
-                counts.files += 1
-                if isinstance(result, int):
-                    counts.tables += result
-                else:
+    try:
+        with Worker(settings.limits(), settings.options(), task=find_tables, fork=True) as worker:
+            for comment, attachments in wanted(state, docket, first, last):
+                for item in attachments:
+                    path = state / docket / comment / item.name
+                    try:
+                        result = worker.run(path)
+                    except WorkerFailure as failure:
+                        result = Unread(failure.detail)
+                    counts.files += 1
+                    if isinstance(result, int):
+                        counts.tables += result
+                        notes.append(_note(comment, item))
+                        continue
+                    if result.full:
+                        raise UserError(full_disk(path.parent))
                     counts.failed += 1
-                    say(f"{docket}/{comment}/{item.name}: no tables read: {result}")
-                notes.append(_note(comment, item))
-            if time.monotonic() - beat >= BEAT_SECONDS:
-                beat = time.monotonic()
-                speed = counts.files / (beat - started)
-                say(f"tables {docket}: {counts.files} files, {speed:.1f} files/s, at {comment}")
-    if notes:
+                    say(f"{docket}/{comment}/{item.name}: no tables read: {result.why}")
+                    if result.lasting:
+                        notes.append(_note(comment, item))
+                if time.monotonic() - beat >= BEAT_SECONDS:
+                    beat = time.monotonic()
+                    speed = counts.files / (beat - started)
+                    say(f"tables {docket}: {counts.files} files, {speed:.1f} files/s, at {comment}")
+    except UserError:
+        with suppress(OSError):
+            _write_notes(state, docket, first, last, notes)
+        raise
+    try:
         _write_notes(state, docket, first, last, notes)
+    except OSError as error:
+        if disk_is_full(error):
+            raise UserError(full_disk(state / NOTES_FOLDER)) from error
+        raise
     return counts
 
 
-def find_tables(path: Path, options: ReadOptions) -> int | str:
+def find_tables(path: Path, options: ReadOptions) -> int | Unread:
     """Write the tables of `path` beside it; return their number, or why it can't be read."""
     del options
     try:
         return len(write_tables(path))
     except Exception as error:  # a damaged file may raise anything
         outcome: Extraction = failure_of(error)
-        return f"{outcome.reason}: {outcome.error or ''}"
+        return Unread(
+            f"{outcome.reason}: {outcome.error or ''}",
+            lasting=outcome.reason != Reason.UNREADABLE,
+            full=isinstance(error, OSError) and disk_is_full(error),
+        )
 
 
 def _note(comment: str, item: Attachment) -> str:
-    return f"{comment}\t{item.name}\t{item.size}\t{item.mtime_ns}\t{SCHEMA_VERSION}"
+    return f"{comment}\t{item.name}\t{item.size}\t{item.mtime_ns}\t{FINDER_VERSION}"
 
 
 def _notes(state: Path, docket: str) -> set[str]:
@@ -151,6 +187,8 @@ def _notes(state: Path, docket: str) -> set[str]:
 
 
 def _write_notes(state: Path, docket: str, first: str, last: str, notes: list[str]) -> None:
+    if not notes:
+        return
     folder = state / NOTES_FOLDER / docket
     folder.mkdir(parents=True, exist_ok=True)
     text = "\n".join(notes) + "\n"

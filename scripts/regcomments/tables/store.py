@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import tempfile
@@ -15,14 +16,19 @@ import duckdb
 from regcomments import __version__, layout
 from regcomments.atomic import write_atomic
 from regcomments.index_sql import literal, parquet_source
+from regcomments.records import UnreadableError
+from regcomments.status import Reason, Status
+from regcomments.tables import address
 from regcomments.tables.files import file_sha256, tables_of_file
 from regcomments.tables.items import Box, Cell, Table
 from regcomments.tables.numbers import number_of
 
 SCHEMA_VERSION = 1
 SUFFIX = ".tables.json"
-# A tables.json above this is not of our making: 5,000 dense pages come to some 100 MB.
+# More is neither written nor read: some 800,000 cells, a thousand dense pages.
 MAX_JSON_BYTES = 200_000_000
+# Of one table; readers of Word stop at a million (word_tables.MAX_CELLS).
+_MOST_PLACES = 2_000_000
 # Rows handed to DuckDB at a time: some 20 MB.
 _BATCH = 50_000
 
@@ -75,7 +81,17 @@ def tables_to_json(tables: Sequence[Table], file: str, sha256: str) -> str:
         "sha256": sha256,
         "tables": [_table_to(t) for t in tables],
     }
-    return json.dumps(data, ensure_ascii=False, indent=1) + "\n"
+    # A line a cell: with a line for each of its values a file is twice as large.
+    found = data.pop("tables")
+    head = json.dumps(data, ensure_ascii=False, indent=1).removesuffix("\n}")
+    return f'{head},\n "tables": [' + ",".join([_table_text(t) for t in found]) + "]\n}\n"
+
+
+def _table_text(table: dict[str, Any]) -> str:
+    cells = table.pop("cells")
+    head = json.dumps(table, ensure_ascii=False).removesuffix("}")
+    rows = ",\n   ".join([json.dumps(cell, ensure_ascii=False) for cell in cells])
+    return f'\n  {head}, "cells": [\n   {rows}]}}'
 
 
 def _table_to(table: Table) -> dict[str, Any]:
@@ -110,13 +126,16 @@ def _box_to(box: Box | None) -> list[float] | None:
 
 def tables_from_json(text: str) -> StoredTables:
     """Return what `tables_to_json` wrote. Raises ValueError for anything else."""
-    data = json.loads(text)
+    try:
+        data = json.loads(text)
+    except RecursionError as err:
+        raise ValueError("not a tables file: nested too deeply") from err
     if not isinstance(data, dict) or data.get("schema") != SCHEMA_VERSION:
         raise ValueError(f"not a tables file of schema {SCHEMA_VERSION}")
     try:
         tables = tuple(_table_from(t) for t in data["tables"])
         return StoredTables(str(data["file"]), str(data["sha256"]), tables)
-    except (KeyError, TypeError) as err:
+    except (KeyError, TypeError, AttributeError, OverflowError) as err:
         raise ValueError(f"a tables file lacks something: {err}") from err
 
 
@@ -133,16 +152,21 @@ def _table_from(data: dict[str, Any]) -> Table:
         )
         for c in data["cells"]
     )
+    page, index, rows, cols = (int(data[name]) for name in ("page", "index", "rows", "cols"))
+    continues = data["continues"]
+    # An address has seven digits for each; every place has a cell, a merged one up to thousands.
+    if not (0 <= page < 10**7 and 0 <= index < 10**7 and 0 <= rows * cols <= _MOST_PLACES):
+        raise ValueError("a table of impossible size")
+    if not (continues is None or isinstance(continues, str)):
+        raise ValueError("a table that continues no address")
+    if any(
+        not (0 <= c.row < c.row + c.row_span <= rows and 0 <= c.col < c.col + c.col_span <= cols)
+        for c in cells
+    ):
+        raise ValueError("a cell outside its table")
     return Table(
-        int(data["page"]),
-        int(data["index"]),
-        int(data["rows"]),
-        int(data["cols"]),
-        cells,
-        _box_from(data["bbox"]),
-        str(data["address"]),
-        data["continues"],
-        bool(data["ruled"]),
+        *(page, index, rows, cols, cells),
+        *(_box_from(data["bbox"]), str(data["address"]), continues, bool(data["ruled"])),
     )
 
 
@@ -161,12 +185,20 @@ def write_tables(path: Path) -> list[Table]:
     """Find the tables of a PDF or DOCX and write them beside it; return them.
 
     A file without tables gets none, and loses the one of an earlier run. Raises UnreadableError,
-    OSError.
+    also for more tables than `read_tables` takes, and OSError, also when the file was replaced
+    meanwhile.
     """
     tables = tables_of_file(path)
     target = tables_path(path)
     if tables:
-        write_atomic(target, tables_to_json(tables, path.name, file_sha256(path)))
+        sha256 = file_sha256(path)
+        if not sha256.startswith(address.parse(tables[0].address).digest):
+            raise OSError(errno.ESTALE, "changed while its tables were read", path.name)
+        data = tables_to_json(tables, path.name, sha256).encode("utf-8", "replace")
+        if len(data) > MAX_JSON_BYTES:
+            detail = f"{len(data)} bytes of tables, more than {MAX_JSON_BYTES}"
+            raise UnreadableError(Status.FAILED, Reason.TOO_LARGE, detail)
+        write_atomic(target, data)
     else:
         target.unlink(missing_ok=True)
     return tables
@@ -220,7 +252,7 @@ def rebuild_cells(state: Path) -> Rebuilt:
                     damaged.append(f"{docket}/{comment}/{path.name}: {err}")
                     continue
                 files += 1
-                rows.extend(_cell_rows(docket, comment, found))
+                rows.extend(_cell_rows(docket, comment, path.name.removesuffix(SUFFIX), found))
                 if len(rows) >= _BATCH:
                     cells += _append(con, rows)
             cells += _append(con, rows)
@@ -243,12 +275,12 @@ def _append(con: duckdb.DuckDBPyConnection, rows: list[tuple]) -> int:
     return count
 
 
-def _cell_rows(docket: str, comment: str, found: StoredTables) -> Iterator[tuple]:
+def _cell_rows(docket: str, comment: str, file: str, found: StoredTables) -> Iterator[tuple]:
     for t in found.tables:
         for c in t.cells:
             box = c.bbox or (None, None, None, None)
             yield (
-                *(docket, comment, found.file, t.page or None, t.index),
+                *(docket, comment, file, t.page or None, t.index),
                 *(c.row, c.col, c.row_span, c.col_span, c.text, number_of(c.text)),
                 *box,
                 *(c.address, t.address, t.continues, t.ruled),
