@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from regcomments.ocr.engines import EngineUnavailableError
 from regcomments.ocr.server import Endpoint
 
-METHOD = 2  # to be raised with every change here that can alter the text of a page
+METHOD = 3  # to be raised with every change here that can alter the text of a page
 MODEL = "datalab-to/surya-ocr-2"
 VERSION = "2."  # marker's major version that marker_child.py was written for
 SETUP_HINT = (

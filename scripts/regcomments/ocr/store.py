@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from regcomments.layout import OCR_FOLDER
@@ -242,6 +243,7 @@ def create(path: Path, data: bytes) -> bool:
     return True
 
 
+@cache  # once in a process: a folder of a large store has 78,000 files
 def _sweep(folder: Path) -> None:
     """Remove what writers that were killed left half-written in `folder`, a day ago or more."""
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
