@@ -252,8 +252,8 @@ def check_bib(settings: Settings, say: Callable[[str], None]) -> None:
 
     if settings.bib == "none":
         say(
-            f"no database of inline bodies (no {DEFAULT_BIB} here): comments will say "
-            "`inline: missing`; later give --config bib=FILE redo=inline"
+            f"no database of inline bodies (bib is none, or there is no {DEFAULT_BIB} here): "
+            "comments will say `inline: missing`; later give --config bib=FILE redo=inline"
         )
         return
     columns = settings.bib_columns
