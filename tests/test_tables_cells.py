@@ -54,3 +54,24 @@ def test_cells_over_each_other(start: int) -> None:
                 named = address.parse(cell.address)
                 assert table.cell(named.row, named.col) is cell, seed
     assert found > 25
+
+
+@pytest.mark.parametrize(
+    ("text", "spelt"),
+    [
+        ("Of\ufb01ce", "Office"),
+        ("of\u00adfice", "office"),
+        ("a\x9b31mb\x7f", "a31mb"),  # would colour a terminal
+        ("a\ud800b", "a\ufffdb"),  # no UTF-8, so no file could be written
+        ("Stück – 5 €", "Stück – 5 €"),
+    ],
+)
+def test_cells_spelled_otherwise_than_the_text(text: str, spelt: str) -> None:
+    rows = [["Item", "2017", "2018"], [text, "10", "11"], ["Rest", "12", "13"]]
+    items = tuple(
+        TextItem(72 + 100 * c, 100 + 14 * r, 110 + 100 * c, 110 + 14 * r, word)
+        for r, row in enumerate(rows)
+        for c, word in enumerate(row)
+    )
+    (table,) = reconstruct_tables([PageItems(1, 612, 792, items)], BASE)
+    assert table.cell(1, 0).text == spelt

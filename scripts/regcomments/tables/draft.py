@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from regcomments.read.pdf_layout import clean
 from regcomments.tables.items import Box, Cell, Table, TextItem, hull
-from regcomments.tables.lines import text_of
+from regcomments.tables.lines import spelled, text_of
 from regcomments.tables.tolerances import DEFAULT, Tolerances
 
 
@@ -129,7 +128,7 @@ def to_table(draft: Draft, page: int, index: int, tol: Tolerances = DEFAULT) -> 
         Cell(
             p.row,
             p.col,
-            clean(text_of(p.words, edges.get(p.col + p.cols), tol)),
+            spelled(text_of(p.words, edges.get(p.col + p.cols), tol)),
             p.box or (hull(p.words) if p.words else None),
             p.rows,
             p.cols,

@@ -7,8 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from regcomments.read.pdf_layout import clean
 from regcomments.tables.items import Box, TextItem, hull
 from regcomments.tables.tolerances import DEFAULT, Tolerances
+from regcomments.textnorm import normalise
 
 # Points; the largest page that Acrobat makes is 14,400 of its units of up to 1/72 inch.
 FAR = 1e6
@@ -185,6 +187,13 @@ def text_of(
             text += " " + line
         last = row
     return _without_leaders(text)
+
+
+def spelled(text: str) -> str:
+    """Return the text of a cell as the text of its page spells it: no controls, no ligatures."""
+    if text.isascii() and "\x7f" not in text:  # words end at the other controls
+        return text
+    return normalise(clean(text))
 
 
 def _without_leaders(text: str) -> str:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from lxml import etree
 
-from regcomments.read.pdf_layout import clean
 from regcomments.read.word_controls import alternative
 from regcomments.read.word_inline import flat_text
 from regcomments.read.word_package import open_package
@@ -18,6 +17,7 @@ from regcomments.read.word_xml import MC, W, parse_xml
 from regcomments.tables import address
 from regcomments.tables.files import file_sha256
 from regcomments.tables.items import Cell, Table
+from regcomments.tables.lines import spelled
 from regcomments.tables.reconstruct import addressed
 
 MAX_TABLES = 2000  # of one document; the longest real ones hold some hundreds
@@ -82,7 +82,7 @@ def _table(rows: list[list[CellPlace]], index: int) -> Table | None:
                         top, left, old.text, None, r - top + 1, old.col_span
                     )  # fmt: skip
                 continue
-            text = clean(one_line(flat_text(place.element).split("\n")))
+            text = spelled(one_line(flat_text(place.element).split("\n")))
             cells[r, c] = Cell(r, c, text, None, 1, max(1, after - c))
             owner[c] = (r, c)
     if not any(cell.text for cell in cells.values()):
