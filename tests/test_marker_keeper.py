@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -15,7 +16,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from regcomments.ocr import server_keeper
+from regcomments.ocr import server_keeper, server_lease
 from regcomments.ocr.engines import EngineUnavailableError
 from regcomments.ocr.server import ServerFacts
 from regcomments.ocr.server_lease import keeper_key, lease, runtime_folder
@@ -327,3 +328,24 @@ def test_secret_among_a_server_s_arguments_isnt_logged(monkeypatch):
     servers.start()
     servers.stop()
     assert "s3cret" not in "".join(said) and "--max-tokens 4" in said[0]
+
+
+def test_attempt_counted_against_pages_when_no_keeper_can_be_started(tmp_path, monkeypatch):
+    """An OSError out of `read` would be taken for the pages' fault."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    (tmp_path / f"regcomments-{os.getuid()}").write_text("in the way")
+    held = lease(ServerFacts(), sys.executable, print)
+    with pytest.raises(EngineUnavailableError, match="File exists"):
+        held.__enter__()
+
+
+@pytest.mark.parametrize(
+    "said", [b'{"state": "sta', b"[]\n", b'{"state": "ready"}\n', b"\xff\n", b"[" * 100_000 + b"\n"]
+)
+def test_attempt_counted_against_pages_when_a_keeper_breaks_off(tmp_path, said):
+    mine, theirs = socket.socketpair()
+    with mine, theirs:
+        theirs.sendall(said)
+        theirs.shutdown(socket.SHUT_WR)
+        with pytest.raises(EngineUnavailableError, match="keeper of the OCR server ended"):
+            server_lease._await_ready(mine, tmp_path / "log", print)

@@ -61,9 +61,16 @@ def lease(facts: ServerFacts, python: str, say: Callable[[str], None]) -> Iterat
     It is started when no other job has done so; `say` is told how that goes. `python` has surya,
     for the ocr-error service. Raises EngineUnavailableError when it doesn't start.
     """
-    folder = runtime_folder()
     key = keeper_key(facts, python)
-    with connect(folder, key, facts, python) as connection:
+    try:
+        folder = runtime_folder()
+        connection = connect(folder, key, facts, python)
+    except OSError as error:
+        where = f": {error.filename}" if error.filename else ""
+        raise EngineUnavailableError(
+            f"the keeper of the OCR server can't be started ({error.strerror or error}{where})"
+        ) from error
+    with connection:
         yield _await_ready(connection, folder / f"{key}.log", say)
 
 
@@ -122,7 +129,8 @@ def _spawn(folder: Path, key: str, facts: ServerFacts, python: str) -> subproces
 def _await_ready(connection: socket.socket, log: Path, say: Callable[[str], None]) -> Endpoint:
     """Read the keeper's lines until it says ready. Raises EngineUnavailableError."""
     told = 0.0
-    with connection.makefile("r", encoding="utf-8") as lines:
+    broken = (OSError, ValueError, LookupError, TypeError, RecursionError)
+    with contextlib.suppress(*broken), connection.makefile("r", encoding="utf-8") as lines:
         for line in lines:
             message = json.loads(line)
             if message["state"] == "ready":
@@ -136,6 +144,7 @@ def _await_ready(connection: socket.socket, log: Path, say: Callable[[str], None
             if time.monotonic() - told >= _SAY_SECONDS:
                 told = time.monotonic()
                 say(f"OCR server: {message['note']}")
+    # It broke off, maybe in the middle of a line.
     raise EngineUnavailableError(f"the keeper of the OCR server ended; see {log}")
 
 
