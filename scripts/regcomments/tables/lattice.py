@@ -78,18 +78,19 @@ def _join(raw: list[tuple[float, float, float]], tol: Tolerances) -> list[Segmen
     return [s for s in out if s.hi - s.lo >= tol.sliver_pt]
 
 
-def _cluster(values: Iterable[float], gap: float) -> list[float]:
+def _cluster(values: Iterable[float], gap: float, least: int = 1) -> list[float]:
+    """Return the middle of every group of at least `least` values with no `gap` between two."""
     groups: list[list[float]] = []
     for v in sorted(values):
         if groups and v - groups[-1][-1] <= gap:
             groups[-1].append(v)
         else:
             groups.append([v])
-    return [sum(g) / len(g) for g in groups]
+    return [sum(g) / len(g) for g in groups if len(g) >= least]
 
 
 class _Sets:
-    """Disjoint sets over 0 … n-1 (union by path halving)."""
+    """Disjoint sets over 0 … n-1, the least member naming each; paths are halved when walked."""
 
     def __init__(self, n: int) -> None:
         self.parent = list(range(n))
@@ -128,22 +129,12 @@ def grids_of(
     return sorted(found, key=lambda g: (g.ys[0], g.xs[0]))
 
 
-def _shared_ends(values: list[float], gap: float) -> list[float]:
-    """Ends at which two segments or more stop: the open sides of a grid."""
-    groups: list[list[float]] = []
-    for v in sorted(values):
-        if groups and v - groups[-1][-1] <= gap:
-            groups[-1].append(v)
-        else:
-            groups.append([v])
-    return [sum(g) / len(g) for g in groups if len(g) >= 2]
-
-
 def _borders(across: list[Segment], along: list[Segment], tol: Tolerances) -> list[float]:
     """Positions of the borders: the segments, and the outer ends of those that cross them."""
     at = [s.at for s in across]
-    lo = _shared_ends([s.lo for s in along], tol.cross_pt)
-    hi = _shared_ends([s.hi for s in along], tol.cross_pt)
+    # Ends at which two segments or more stop are the open sides of a grid.
+    lo = _cluster([s.lo for s in along], tol.cross_pt, 2)
+    hi = _cluster([s.hi for s in along], tol.cross_pt, 2)
     if lo and lo[0] < min(at) - tol.sliver_pt:
         at.append(lo[0])
     if hi and hi[-1] > max(at) + tol.sliver_pt:
