@@ -9,7 +9,10 @@ import pymupdf
 import pytest
 from pdf_files import picture, save
 from regcomments.docpipe import Options, handle
+from regcomments.read.options import ReadOptions
+from regcomments.read.pdf import read_pdf
 from regcomments.tables import store
+from regcomments.tables.markdown import pipe_table
 
 Draw = Callable[[pymupdf.Page], object]
 NAME = "Ottilie Brackenridge"
@@ -116,6 +119,18 @@ def _right_to_left(page: pymupdf.Page) -> None:
 def test_hidden_words_in_cells(tmp_path: Path, draw: Draw, rows: list[list[str]]) -> None:
     tables = store.write_tables(save(tmp_path / "attachment_1.pdf", draw))
     assert [table.grid() for table in tables] == [rows]
+
+
+@pytest.mark.parametrize(
+    "step",
+    [_bar(NAME), _say("secret", 150, 154, color=(1, 1, 1)), _rows()],
+    ids=["bar", "white", "shadow"],
+)
+def test_no_pipe_table_where_something_is_hidden(tmp_path: Path, step: Draw) -> None:
+    path = save(tmp_path / "a.pdf", _all(_rows(), step))
+    text = read_pdf(path, ReadOptions()).pages[0].text
+    (table,) = store.write_tables(path)
+    assert pipe_table(table.grid()) in text
 
 
 def test_hidden_words_in_cells_of_docpipe(tmp_path: Path) -> None:
