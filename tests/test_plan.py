@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from regcomments.layout import natural_key, natural_sorted
 from regcomments.plan import (
+    FEWEST_SECONDS,
     MIN_SECONDS,
     SHARDS_A_SLOT,
     Item,
@@ -162,9 +163,20 @@ def test_stretches_cover_every_comment_once_in_order(slots, files):
     assert sum(shard.comments for shard in shards) == len(items)
     assert sum(counts[1] for counts in dockets.values()) == len(items) * files
     work = sum(shard.seconds for shard in shards)
-    bound = max(MIN_SECONDS, work / (SHARDS_A_SLOT * slots))
+    rounds = min(max(int(work / MIN_SECONDS) // slots, 1), SHARDS_A_SLOT)
+    bound = max(FEWEST_SECONDS, work / (rounds * slots)) + 0.5
     assert all(shard.seconds <= bound for shard in shards)
-    assert len(shards) <= 1.5 * work / bound + 1
+    assert len(shards) <= rounds * slots
+
+
+@pytest.mark.parametrize(
+    ("comments", "slots", "shards"),
+    [(100, 8, 1), (1000, 2, 2), (7500, 2, 2), (7500, 8, 8), (20_000, 2, 6), (11_000, 1, 3)],
+)
+def test_each_process_has_as_many_shards(comments, slots, shards):
+    items = [Item("D-1", f"D-1-{n}", int(n % 4 == 0), 1000) for n in range(comments)]
+    found, _ = cut(items, PlanOptions(slots=slots))
+    assert len(found) == shards
 
 
 def test_dockets_between_leaves_out_those_before_and_behind(tmp_path):

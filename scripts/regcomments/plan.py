@@ -34,20 +34,22 @@ __all__ = [
     "wanted_comments",
 ]
 
-# Expected seconds of one core: a mean letter of 2.7 pages at 10 ms; a comment's listing, database
-# row and combined.md. Only their proportion to each other and to a start matters.
-FILE_SECONDS = 0.03
+# Expected seconds of one core: a mean letter of 2.7 pages at 10 ms, of which about half has been
+# read before (a campaign's); a comment's listing, database row and combined.md. Only their
+# proportion to each other and to a start matters.
+FILE_SECONDS = 0.015
 COMMENT_SECONDS = 0.001
-# A shard costs a second of CPU to start (Snakemake's job, the readers' imports) and reads anew what
-# another has read, so it should have at least this much to do (2,000 comments at -j 2: 24 s of CPU
-# in 7 shards of 3, 17 s in 2 of 10); and so many for each process of a run let all end together.
+# A shard costs a second of CPU to start (Snakemake's job, the readers' imports), so it should have
+# at least this much to do; then so many for each process of a run let all end together. Fewer are
+# a whole number for each process, or one process would work alone at the end.
 MIN_SECONDS = 10.0
 FEWEST_SECONDS = 3.0  # where there is less to do than that for each process of a run
 SHARDS_A_SLOT = 3
 # A longer one would be lost work for a scheduler that starts jobs anew, and a silent one.
 MAX_SECONDS = 600.0
-# What is never divided, so that the plan of millions needs no list of them: half a second of work.
+# What is never divided, so that the plan of millions needs no list of them: a third of a second.
 _PIECE_COMMENTS, _PIECE_FILES = 100, 15
+_PIECE_SECONDS = _PIECE_COMMENTS * COMMENT_SECONDS + _PIECE_FILES * FILE_SECONDS
 
 
 @dataclass(frozen=True)
@@ -123,11 +125,16 @@ def cut(
     for docket, group in groupby(items, key=itemgetter(0)):
         pieces += _pieces(docket, group, options, sums.setdefault(docket, [0, 0, 0]))
     total = sum(piece.seconds for piece in pieces)
-    # Small runs are cut finer, so that `-j 8` has work for eight.
-    least = min(MIN_SECONDS, max(FEWEST_SECONDS, total / options.slots))
-    most = min(MAX_SECONDS, max(least, total / (SHARDS_A_SLOT * options.slots)))
-    shards = tuple(_joined(pieces, options, most))
+    shards = tuple(_joined(pieces, options, _most_seconds(total, options.slots)))
     return shards, {docket: tuple(counts) for docket, counts in sums.items() if counts[0]}
+
+
+def _most_seconds(total: float, slots: int) -> float:
+    """Return how many seconds of expected work a shard has at the most."""
+    rounds = min(max(int(total / MIN_SECONDS) // slots, 1), SHARDS_A_SLOT)
+    # Small runs are cut finer, so that `-j 8` has work for eight.
+    # With room for one piece, or what each leaves over would make a shard of its own.
+    return min(MAX_SECONDS, max(FEWEST_SECONDS, total / (rounds * slots)) + _PIECE_SECONDS)
 
 
 def wanted_comments(
