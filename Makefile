@@ -76,7 +76,7 @@ lock: ## pin the requirements anew from pyproject.toml
 	@$(PYTHON) scripts/lock_requirements.py
 
 clean: ## remove environments, caches and the demo
-	rm -rf .venv .venv-marker .snakemake .shards demo logs .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-marker .venv-bench .cache .snakemake .shards demo logs .pytest_cache .ruff_cache .hypothesis
 
 setup-marker: ## make .venv-marker, which marker's processes run in (6 GB)
 	@$(PYTHON) scripts/make_venv.py .venv-marker requirements-marker.txt --no-compile

@@ -37,6 +37,10 @@ def main(arguments: list[str] | None = None) -> int:
             progress.withdraw()
             say(f"error: {error}")
             return 2
+        except KeyboardInterrupt:
+            progress.break_off()
+            say(f"{progress.title}: broken off; what is written stays")
+            return 130  # as a shell says of a program ended by SIGINT
         if counts.failed_comments:
             progress.withdraw()
             say(f"{stretch.title}: {counts.failed_comments} comments have no combined.md yet")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from regcomments import progress
-from regcomments.job import told
+from regcomments.job import Stretch, told
 from regcomments.progress import (
     Counts,
     Progress,
@@ -64,6 +64,31 @@ def test_a_job_at_work_counts_until_it_is_done(tmp_path, monkeypatch):
     job.finish(Counts(comments=9))
     assert read_receipts(tmp_path, running=True).comments == 9
     assert [path.name for path in receipt.parent.iterdir()] == ["1..9.json"]
+
+
+def test_a_job_broken_off_is_counted_and_no_longer_at_work(tmp_path):
+    job = Progress("A-1", lambda line: None, tmp_path / "0001" / "A-1" / "1..9.json", 10, 1.0)
+    job.break_off()  # before anything was begun
+    assert list(tmp_path.iterdir()) == []
+    job.show(Counts(comments=4), "x")
+    job.break_off()
+    assert read_receipts(tmp_path, running=True).comments == 4
+    _, at_work = Receipts(tmp_path).look()
+    assert [item.lost for item in at_work] == [True]
+
+
+@pytest.mark.parametrize(
+    ("docket", "through", "title"),
+    [
+        ("CMS-2031-0180", "CMS-2031-0180", "CMS-2031-0180"),
+        ("CMS-2031-0180", "CMS-2031-0186", "CMS-2031-0180 to 0186"),
+        ("CMS-2031-0180", "FDA-2031-0001", "CMS-2031-0180 to FDA-2031-0001"),
+        ("A-1", "A-1-2", "A-1 to A-1-2"),
+        ("EPA", "EPB", "EPA to EPB"),
+    ],
+)
+def test_a_stretch_is_named_short(docket, through, title):
+    assert Stretch(docket, "1", through, "9").title == title
 
 
 def test_damaged_receipts_count_nothing(tmp_path):

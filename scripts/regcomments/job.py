@@ -41,10 +41,12 @@ class Stretch(NamedTuple):
 
     @property
     def title(self) -> str:
-        """What people read: the docket, or both."""
+        """What people read: the docket, or both, the second without what they begin with alike."""
         if self.docket == self.through:
             return self.docket
-        return f"{self.docket} to {self.through}"
+        agency, dash, number = self.through.rpartition("-")
+        alike = self.docket.startswith(agency + dash)
+        return f"{self.docket} to {number if alike else self.through}"
 
 
 def stretch_of(job: argparse.Namespace) -> Stretch:

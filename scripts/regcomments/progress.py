@@ -67,7 +67,8 @@ class Counts:
 class Running:
     """How far a job at work is: `counts` of `total` comments, `at` which comment or file.
 
-    `slow` are the seconds that the file is in hand, `beat` the epoch second of this record.
+    `slow` are the seconds that the file is in hand, `beat` the epoch second of this record, 0 when
+    the job was broken off.
     """
 
     title: str
@@ -201,10 +202,12 @@ class Progress:
         self._started = self._shown = time.monotonic()
         self._beat = LIVE_SECONDS if os.environ.get(LIVE_VARIABLE) else BEAT_SECONDS
         self._written = -math.inf
+        self._last: tuple[Counts, str] | None = None
 
     def show(self, counts: Counts, at: str, slow: float = 0.0) -> None:
         """Write and print what is due: the job works on `at`, for `slow` seconds by now."""
         now = time.monotonic()
+        self._last = counts, at
         if now - self._written < self._beat and now - self._shown < BEAT_SECONDS:
             return
         counts.seconds = round(now - self._started, 3)
@@ -229,6 +232,17 @@ class Progress:
             f"{self.title}: done, {counts.comments} comments, {counts.attachments} attachments, "
             f"{speed:.1f} files/s{self._in_all()}"
         )
+
+    def break_off(self) -> None:
+        """Leave on record what was done, as a job that is no longer at work."""
+        if self._receipt is None or self._last is None:
+            return
+        counts, at = self._last
+        counts.seconds = round(time.monotonic() - self._started, 3)
+        state = Running(self.title, self.total, at, 0.0, 0.0, counts)
+        running = self._receipt.with_suffix(RUNNING)
+        running.parent.mkdir(parents=True, exist_ok=True)
+        write_atomic(running, state.to_json())
 
     def withdraw(self) -> None:
         """Count no longer as a job at work."""

@@ -184,7 +184,8 @@ class Run:
             self.__dict__["_block"].stop()
         plan = self.__dict__.get("plan")
         if plan is not None and plan.shards:
-            for line in summary_lines(read_receipts(Path(self.work, "extract", self.gen))):
+            done = read_receipts(Path(self.work, "extract", self.gen), running=True)
+            for line in summary_lines(done):
                 self.say(line)
 
 

@@ -34,7 +34,7 @@ def test_a_terminal_shows_each_job_and_keeps_every_line(site):
     lines = shown(out)
     assert code == 0, "\n".join(lines)
     drawn = out.decode()
-    assert re.search(r"  CMS-2032-000[12](?: to CMS-2032-0002)?: \d+/\d+ comments, ", drawn)
+    assert re.search(r"  CMS-2032-000[12](?: to 0002)?: \d+/\d+ comments, ", drawn)
     assert "in all " in drawn and " of 1206 comments" in drawn
     assert not [line for line in lines if line.startswith("  in all ")]  # the block has gone
     assert [line for line in lines if line.endswith("steps (100%) done")]
