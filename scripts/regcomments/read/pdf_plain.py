@@ -58,7 +58,8 @@ def may_hide_text(
         return True
     parts = parts or PageParts(page)
     code = parts.code
-    if any(_hides(code, match.start()) for match in _RENDER_MODE.finditer(code)):
+    modes = _RENDER_MODE.finditer(code) if b"Tr" in code else ()
+    if any(_hides(code, match.start()) for match in modes):
         return True
     if b" Do" in code and parts.forms:
         return True  # code inside code, not looked through

@@ -21,6 +21,7 @@ _PRINT = getattr(mupdf, "fz_print_stext_page_as_xml_with_flags", None)  # since 
 VECTOR_FLAGS = getattr(pymupdf, "TEXT_COLLECT_VECTORS", 0) | getattr(
     pymupdf, "TEXT_LAZY_VECTORS", 0
 )
+_FILL = '" stroke="0" rectangle="1"'
 _VECTOR = re.compile(
     r'<vector bbox="([^"]*)" stroke="(\d)" rectangle="(\d)"[^>]* argb="([0-9a-f]{8})"'
 )
@@ -51,13 +52,23 @@ class PrintedPage:
         """The page's blocks, lines and vectors as XML, a tag a line."""
         return printed(_PRINT, self.textpage, 0).decode("utf-8", "replace")
 
+    @property
+    def has_fills(self) -> bool:
+        """Whether something is known to be filled, so that it could cover words."""
+        return self._with_vectors and _PRINT is not None and _FILL in self.xml
+
+    def draws(self) -> bool | None:
+        """Tell whether anything but text and pictures is drawn; None when nobody looked."""
+        if not self._with_vectors or _PRINT is None:
+            return None
+        return "<vector" in self.xml
+
     @cached_property
     def vectors(self) -> list[Vector] | None:
         """What is drawn besides text and pictures; None when it was not collected."""
-        if not self._with_vectors or _PRINT is None:
-            return None
-        if "<vector" not in self.xml:
-            return []
+        drawn = self.draws()
+        if not drawn:
+            return None if drawn is None else []
         return [
             Vector(
                 Box._make(map(float, box.split())),

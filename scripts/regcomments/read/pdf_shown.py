@@ -48,8 +48,7 @@ def shown_lines(
     lines, overprinted = lines_of(printed, page, parts)
     if covers:
         lines = in_doubt(lines, covers)
-    upright = not parts.rotation
-    if upright and parts.may_draw_lines and (bars := dark_bars(printed.vectors)):
+    if printed.has_fills and not parts.rotation and (bars := dark_bars(printed.vectors)):
         lines = under_bars(lines, bars, partial(words_of, page, printed.textpage))
     seen = visible_lines(lines, _image_boxes(page), _ink_finder(page))
     left_out: Sequence[Line] = ()

@@ -117,8 +117,9 @@ def text_sanity(text: str) -> TextSanity:
         )
     return TextSanity(
         chars=chars,
+        # Where nothing but real question marks became one, code page 1252 holds every character.
         bad_chars=len(western) - len(western.translate(None, _BAD_BYTES))
-        if plain
+        if plain or western.count(b"?") == text.count("?")
         else bad_characters(text),
         tokens=len(tokens),
         single_tokens=lengths.count(1),
@@ -128,6 +129,6 @@ def text_sanity(text: str) -> TextSanity:
         small_vowels=vowels,
         accented=0 if plain else len(western.translate(None, _PLAIN)),
         symbols=symbols,
-        symbol_kinds=len(set(text).intersection(_SYMBOLS)) if symbols else 0,
+        symbol_kinds=sum([symbol in text for symbol in _SYMBOLS]) if symbols else 0,
         stamp_chars=stamp_characters(text) if chars < _MOST_STAMPED else 0,
     )

@@ -180,6 +180,8 @@ def sniff(path: Path) -> Kind:
     """Return the kind of the file at `path`, which isn't empty. Raises OSError."""
     with path.open("rb") as handle:
         head = handle.read(HEAD)
+    if head.startswith(b"%PDF-"):
+        return Kind.PDF  # five of six files, and nothing else begins so
     suffix = path.suffix.lower().lstrip(".")
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06", b"PK00PK\x03\x04")):
         return _zip_kind(path)
