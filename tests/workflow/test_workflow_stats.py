@@ -1,14 +1,19 @@
 """Counts while a run goes on: they need no lock, do not wait, and add up at every moment."""
 
+import os
 import re
+import signal
 import subprocess
 import time
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import pytest
 
 from tests.workflow.conftest import Site, scan_pdf
 
 ALL = 6 + 2400
+AT_WORK = re.compile(r"^At work +\d+ jobs.*\n +(CMS-\S+).*/\d+ comments", re.MULTILINE)
 
 
 def counts(text: str) -> tuple[int, int]:
@@ -25,7 +30,39 @@ def started(site: Site, *arguments: str) -> subprocess.Popen:
         env=site.env(),
         stdout=(site.root / "run.log").open("w"),
         stderr=subprocess.STDOUT,
+        start_new_session=True,
     )
+
+
+@contextmanager
+def held(run: subprocess.Popen):
+    """Stop all processes of a run while looking at what it has done so far."""
+    pids = [int(path.name) for path in Path("/proc").glob("[0-9]*")]
+    own = []
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            if os.getsid(pid) == run.pid:
+                own.append(pid)
+    signal_all(own, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        signal_all(own, signal.SIGCONT)
+
+
+def signal_all(pids: list[int], number: int) -> None:
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, number)
+
+
+def wait_for_work(site: Site, run: subprocess.Popen) -> None:
+    """Wait until some comments are done, and more than a job needs to say that it is at work."""
+    while run.poll() is None and not (
+        next(site.state.glob("CMS-2032-0001/*/combined.md"), None)
+        and next(site.root.glob(".shards/**/*.running"), None)
+    ):
+        time.sleep(0.05)
 
 
 @pytest.mark.slow
@@ -36,6 +73,12 @@ def test_counts_add_up_while_extraction_runs(site):
     run = started(site, "-j", "2", "extract_all")
     seen, named = [], []
     try:
+        wait_for_work(site, run)
+        with held(run):  # however slow the machine, it is in the middle of its work now
+            told = site.run("-j", "1", "stats")
+            assert told.returncode == 0, told.stdout
+            seen.append(counts(told.stdout)[0])
+            named += AT_WORK.findall(told.stdout)
         while run.poll() is None:
             begun = time.monotonic()
             told = site.run("-j", "1", "stats")
@@ -44,9 +87,7 @@ def test_counts_add_up_while_extraction_runs(site):
             done, pending = counts(told.stdout)
             assert done + pending == ALL
             seen.append(done)
-            named += re.findall(
-                r"^At work +\d+ jobs.*\n +(CMS-\S+).*/\d+ comments", told.stdout, re.M
-            )
+            named += AT_WORK.findall(told.stdout)
             planned = site.run("-n", "extract_all")
             assert planned.returncode == 0, planned.stdout
             match = re.search(r"pending in \d dockets?: (\d+) comments", planned.stdout)
