@@ -26,7 +26,7 @@ def printed_page(page: pymupdf.Page, parts: PageParts, *, contents_only: bool) -
 
     `contents_only`: see text_page. Raises what MuPDF raises.
     """
-    drawn = parts.draws_little
+    drawn = bool(VECTOR_FLAGS) and parts.draws_little
     textpage = text_page(page, contents_only=contents_only, flags=VECTOR_FLAGS if drawn else 0)
     return PrintedPage(textpage, with_vectors=drawn, with_annotations=not contents_only)
 

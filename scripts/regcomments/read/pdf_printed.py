@@ -17,9 +17,11 @@ from regcomments.tables.rulings import Vector
 
 _PRINT = getattr(mupdf, "fz_print_stext_page_as_xml_with_flags", None)  # since MuPDF 1.27
 # Drawn boxes are collected beside the text, and put off until a line of text has ended: lines
-# come out as without them.
-VECTOR_FLAGS = getattr(pymupdf, "TEXT_COLLECT_VECTORS", 0) | getattr(
-    pymupdf, "TEXT_LAZY_VECTORS", 0
+# come out as without them. 0 where MuPDF can't put them off.
+VECTOR_FLAGS = (
+    pymupdf.TEXT_COLLECT_VECTORS | pymupdf.TEXT_LAZY_VECTORS
+    if hasattr(pymupdf, "TEXT_LAZY_VECTORS")
+    else 0
 )
 _FILL = '" stroke="0" rectangle="1"'
 _VECTOR = re.compile(

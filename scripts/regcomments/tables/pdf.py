@@ -42,12 +42,7 @@ def tables_of_document(
     turns: dict[int, tuple[Turn, float, float]] = {}
 
     def pages() -> Iterator[PageItems]:
-        for number in range(min(doc.page_count, max_pages)):
-            try:
-                page = doc.load_page(number)
-                geometry, turn = shown_items(page, tol)
-            except MUPDF_ERRORS:
-                continue
+        for page, geometry, turn in _shown_pages(doc, max_pages, tol):
             # From reading space to the page as shown: undo the text's turn, add the page's own.
             back = (page.rotation // 90 - turn) % 4
             turns[geometry.number] = (back, geometry.width, geometry.height)
@@ -81,6 +76,19 @@ def shown_items(page: pymupdf.Page, tol: Tolerances = DEFAULT) -> tuple[PageItem
     )
 
 
+def _shown_pages(
+    doc: pymupdf.Document, max_pages: int, tol: Tolerances
+) -> Iterator[tuple[pymupdf.Page, PageItems, Turn]]:
+    """Yield the pages with `shown_items` of each, damaged ones left out."""
+    for number in range(min(doc.page_count, max_pages)):
+        try:
+            page = doc.load_page(number)
+            items, turn = shown_items(page, tol)
+        except MUPDF_ERRORS:
+            continue
+        yield page, items, turn
+
+
 def upright_items(
     path: Path, max_pages: int = 5000, tol: Tolerances = DEFAULT
 ) -> dict[int, PageItems]:
@@ -94,12 +102,7 @@ def upright_items(
     except UnreadableError:
         return out
     with doc:
-        for number in range(min(doc.page_count, max_pages)):
-            try:
-                page = doc.load_page(number)
-                items, turn = shown_items(page, tol)
-            except MUPDF_ERRORS:
-                continue
+        for page, items, turn in _shown_pages(doc, max_pages, tol):
             if items.items and turn == page.rotation // 90 % 4:
                 out[items.number] = items
     return out
