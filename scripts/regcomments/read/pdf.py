@@ -20,8 +20,7 @@ from regcomments.read.pdf_lines import letters_outside, printed_page
 from regcomments.read.pdf_members import document_parts
 from regcomments.read.pdf_open import MUPDF_ERRORS, one_line, open_pdf
 from regcomments.read.pdf_parts import PageParts
-from regcomments.read.pdf_printed import PrintedPage
-from regcomments.read.pdf_shown import shown_lines, shown_words
+from regcomments.read.pdf_shown import may_draw_lines, shown_lines, shown_words
 from regcomments.read.pdf_tables import with_tables
 from regcomments.records import Document, Member, Page, UnreadableError
 from regcomments.status import Reason, Status
@@ -103,7 +102,7 @@ def _read_page(
                 lines,
                 printed,
                 markup.entries,
-                drawn=bool(kinds) or _draws(printed, parts),
+                drawn=bool(kinds) or may_draw_lines(printed, parts),
                 words=lambda: shown_words(page, textpage, seen),
             )
             if tabled is not lines:
@@ -121,11 +120,6 @@ def _read_page(
         raise
     except MUPDF_ERRORS as error:
         return _Read("", None, error=one_line(error))
-
-
-def _draws(printed: PrintedPage, parts: PageParts) -> bool:
-    known = printed.draws()
-    return parts.may_draw_lines if known is None else known
 
 
 def _graded(read: Sequence[_Read]) -> tuple[Page, ...]:

@@ -58,6 +58,12 @@ def shown_lines(
     return Shown(seen.lines, left_out, seen.hidden, seen.repeated + overprinted, overprinted)
 
 
+def may_draw_lines(printed: PrintedPage, parts: PageParts) -> bool:
+    """Tell whether the contents of a page may draw lines or boxes; False is certain."""
+    known = printed.draws()
+    return parts.may_draw_lines if known is None else known
+
+
 def shown_words(
     page: pymupdf.Page, textpage: pymupdf.TextPage, shown: Shown
 ) -> list[Sequence] | None:

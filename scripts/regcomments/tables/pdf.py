@@ -13,7 +13,7 @@ from regcomments.read.pdf_lines import printed_page, text_page
 from regcomments.read.pdf_open import MUPDF_ERRORS, open_pdf
 from regcomments.read.pdf_parts import PageParts
 from regcomments.read.pdf_printed import PrintedPage
-from regcomments.read.pdf_shown import shown_lines, shown_words
+from regcomments.read.pdf_shown import may_draw_lines, shown_lines, shown_words
 from regcomments.read.pdf_tables import page_geometry
 from regcomments.records import UnreadableError
 from regcomments.tables import address
@@ -69,7 +69,7 @@ def shown_items(page: pymupdf.Page, tol: Tolerances = DEFAULT) -> tuple[PageItem
         page,
         shown.lines,
         printed,
-        drawn=bool(kinds) or parts.may_draw_lines,
+        drawn=bool(kinds) or may_draw_lines(printed, parts),
         filled=bool(markup.entries),
         words=shown_words(page, printed.textpage, shown),
         tol=tol,
